@@ -1,0 +1,20 @@
+/** The field's words as types and tiny pure functions: tiers, streams, KV events, matches, reasons. Knows no other room but base. */
+
+export {
+  type BlockRemoved,
+  type BlockStored,
+  type KvEventSink,
+  SKIP_REASONS,
+  type SkipReason,
+} from "./kv-event.ts";
+export { TOKENS_MAX } from "./prompt.ts";
+export type { StreamMatch } from "./residency.ts";
+export { ENGINES, type Engine, type StreamDescription, streamName } from "./stream.ts";
+export { TIER_CODE, TIERS, type Tier } from "./tier.ts";
+export {
+  describeUnsynchronized,
+  UNSYNCHRONIZED_REASONS,
+  type Unsynchronized,
+  type UnsynchronizedReason,
+  unsynchronized,
+} from "./unsynchronized.ts";

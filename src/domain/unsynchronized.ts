@@ -1,0 +1,53 @@
+/**
+ * Why a stream is not synchronized: a closed union with two numbers, so that it crosses threads as three words of shared
+ * memory and becomes a sentence only where a person reads it.
+ */
+
+const SENTENCES = {
+  "not-connected": () => "not connected to the publisher yet",
+  "snapshot-awaited": () => "waiting for the engine's snapshot",
+  disconnected: () => "the publisher disconnected",
+  "not-a-publisher": () => "the event endpoint refuses subscribers",
+  "not-a-replay-endpoint": () => "the replay endpoint refuses requests",
+  "socket-failed": (errno: number) => `cannot open a socket: errno ${errno}`,
+  gap: (expected: number, found: number) => `gap: batch ${expected} expected, batch ${found} arrived`,
+  restart: (last: number, found: number) => `publisher restarted: batch ${found} arrived after batch ${last}`,
+  "batch-malformed": (batchSeq: number) => `batch ${batchSeq} cannot be decoded`,
+  "frames-malformed": (frames: number) => `a message of ${frames} frames is not topic, batch sequence, payload`,
+  "wrong-rank": (found: number, configured: number) => `rank ${found}, configured ${configured}`,
+  "wrong-block-size": (found: number, configured: number) => `block size ${found}, configured ${configured}`,
+  "wrong-token-count": (tokens: number, hashes: number) => `${tokens} tokens for ${hashes} blocks`,
+  "event-malformed": (batchSeq: number) => `batch ${batchSeq} holds an event that cannot be understood`,
+  "unknown-parent": (batchSeq: number) => `batch ${batchSeq} names a parent block that was never announced`,
+  "message-oversized": (limitBytes: number) => `message larger than max_message_bytes ${limitBytes}`,
+  "block-limit": (limitBlocks: number) => `more blocks than max_blocks_per_stream ${limitBlocks}`,
+  "memory-limit": (limitBytes: number) => `index memory of ${limitBytes} bytes is used up`,
+  "buffer-limit": (limitBytes: number) => `more live batches during recovery than max_buffered_bytes ${limitBytes}`,
+  "snapshot-timeout": (timeoutMs: number) => `no complete snapshot within replay_timeout_ms ${timeoutMs}`,
+  "snapshot-malformed": () => "the snapshot cannot be decoded",
+  "snapshot-oversized": (limitBytes: number) => `snapshot larger than max_message_bytes ${limitBytes}`,
+  "snapshot-behind": (watermark: number, first: number) => `snapshot ends at batch ${watermark}, live batches begin at ${first}`,
+  "large-batch": (batchSeq: number) => `batch ${batchSeq} is being applied in parts`,
+  closed: () => "the stream was closed",
+} as const satisfies Record<string, (first: number, second: number) => string>;
+
+export type UnsynchronizedReason = keyof typeof SENTENCES;
+
+/** The position of a reason is its code in shared memory, so that memory never written says "not-connected". */
+export const UNSYNCHRONIZED_REASONS = Object.keys(SENTENCES) as UnsynchronizedReason[];
+
+export interface Unsynchronized {
+  reason: UnsynchronizedReason;
+  /** The numbers that the reason's sentence names, 0 where it names fewer. */
+  first: number;
+  second: number;
+}
+
+export function unsynchronized(reason: UnsynchronizedReason, first = 0, second = 0): Unsynchronized {
+  return { reason, first, second };
+}
+
+/** The reason as a sentence for the person on call: `gap: batch 12 expected, batch 14 arrived`. */
+export function describeUnsynchronized({ reason, first, second }: Unsynchronized): string {
+  return SENTENCES[reason](first, second);
+}
