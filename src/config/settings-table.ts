@@ -1,0 +1,22 @@
+/** The settings as the Markdown tables of the README, generated from the schemas. */
+
+import type { TObject } from "@sinclair/typebox";
+import { KvEventsFile } from "./kv-events-file.ts";
+import { listFields } from "./schema-words.ts";
+import { Settings } from "./settings.ts";
+
+/** Two tables: the settings of command line and environment, and the fields of the KV events file; ends with a newline. */
+export function settingsTable(): string {
+  return `${table("Setting", Settings)}
+Fields of the JSON file that \`kv_events_config_file\` names, which has either \`discovery\` or \`streams\`:
+
+${table("Field", KvEventsFile)}`;
+}
+
+function table(heading: string, schema: TObject): string {
+  const rows = listFields(schema).map(({ path, defaultJson, allowed, meaning }) => {
+    const standard = defaultJson === null ? "required" : `\`${defaultJson}\``;
+    return `| \`${path}\` | ${standard} | ${allowed} | ${meaning} |\n`;
+  });
+  return `| ${heading} | Default | Allowed | Meaning |\n| --- | --- | --- | --- |\n${rows.join("")}`;
+}
