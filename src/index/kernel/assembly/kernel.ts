@@ -1,0 +1,104 @@
+// The index kernel's exports: what its two faces in TypeScript, the writer's and the reader's, call.
+
+import { openBlockTable } from "./block-table";
+import {
+  layOut,
+  readerKeys,
+  readerResults,
+  readerSecret,
+  readerStatuses,
+  readerTokens,
+  readerWanted,
+  storeHashes,
+  storeTokens,
+  streamsMax,
+} from "./layout";
+import { enterExclusive, leaveExclusive } from "./lock";
+import { initializePool } from "./page-pool";
+import { openStreamTable } from "./stream-table";
+import { deriveSecret, digest, digestHigh } from "./xxh3";
+
+export { pagesInUse } from "./page-pool";
+export { hashPrompt, match } from "./match";
+export {
+  abandonBatch,
+  beginReplacement,
+  blocksInState,
+  collisions,
+  commitBatch,
+  endReplacement,
+  emptyStream,
+  failBatch,
+  fromParent,
+  fromRoot,
+  removeBlocks,
+  selectStream,
+  storeBlocks,
+  storeKnown,
+  unknownRemovals,
+  unknownStores,
+} from "./stream-writer";
+
+/** Lays the memory out for these limits; returns the pages it needs from the start. Every instance calls it, and first. */
+export function configure(streams: u32, streamDepthMax: u32, tokensMax: u32, readers: u32, reader: u32): u32 {
+  return layOut(streams, streamDepthMax, tokensMax, readers, reader);
+}
+
+/**
+ * Makes a new memory an empty index; one instance calls it, once. Every stream has its first page from the start, so that
+ * adding one cannot fail. False when the limit leaves too few pages.
+ */
+export function initialize(pageLimit: u32): bool {
+  initializePool(pageLimit);
+  if (!openBlockTable()) return false;
+  for (let stream: u32 = 0; stream < streamsMax; stream++) {
+    if (!openStreamTable(stream)) return false;
+  }
+  return true;
+}
+
+export { setBatch, setLargeBatchReason } from "./commit-log";
+
+// Addresses in the fixed area.
+export function storeTokensAddress(): usize {
+  return storeTokens;
+}
+
+export function storeHashesAddress(): usize {
+  return storeHashes;
+}
+
+export function readerTokensAddress(): usize {
+  return readerTokens;
+}
+
+export function readerResultsAddress(): usize {
+  return readerResults;
+}
+
+export function readerStatusesAddress(): usize {
+  return readerStatuses;
+}
+
+export function readerWantedAddress(): usize {
+  return readerWanted;
+}
+
+// For tests: the digest alone, and the lock held from outside.
+
+/** XXH3-128 of `length` bytes at `readerTokens`; writes low and high word to the front of the reader's keys, and returns where. */
+export function digestBytes(length: u32, seed: u64): usize {
+  deriveSecret(readerSecret, seed);
+  const low = digest(readerTokens, <usize>length, seed, readerSecret);
+  store<u64>(readerKeys, low);
+  store<u64>(readerKeys, digestHigh, 8);
+  return readerKeys;
+}
+
+export function holdLock(): void {
+  enterExclusive();
+}
+
+export function releaseLock(): void {
+  leaveExclusive();
+}

@@ -1,0 +1,79 @@
+/** The reading face of the index, for the main thread: one prompt against all streams, and what each stream's state is. */
+
+import { assert } from "#base";
+import { type StreamDescription, type StreamMatch, TOKENS_MAX, type Unsynchronized } from "#domain";
+import type { KernelExports } from "./kernel/load.ts";
+import { attachKernel, bytesInUse, type IndexHandle, reasonOf, STREAMS_MAX } from "./memory.ts";
+
+const STATUS_WORDS = 16;
+
+/** What makes two streams share content keys. */
+export interface Keyspace {
+  blockSize: number;
+  hashSeed: number;
+}
+
+export class KvIndexReader {
+  readonly #kernel: KernelExports;
+  readonly #wanted: Uint32Array;
+  readonly #results: Uint32Array;
+  readonly #statusWords: Uint32Array;
+  readonly #statusNumbers: Float64Array;
+
+  /** Where the caller writes a prompt's tokens before `match`; TOKENS_MAX of them. */
+  readonly tokens: Uint32Array;
+
+  constructor(handle: IndexHandle, reader = 0) {
+    const kernel = attachKernel(handle, reader);
+    const { buffer } = handle.memory;
+    this.#kernel = kernel;
+    this.tokens = new Uint32Array(buffer, kernel.readerTokensAddress(), TOKENS_MAX);
+    this.#wanted = new Uint32Array(buffer, kernel.readerWantedAddress(), STREAMS_MAX / 32);
+    this.#results = new Uint32Array(buffer, kernel.readerResultsAddress(), handle.limits.maxStreams * 4);
+    const statuses = kernel.readerStatusesAddress();
+    this.#statusWords = new Uint32Array(buffer, statuses, handle.limits.maxStreams * STATUS_WORDS);
+    this.#statusNumbers = new Float64Array(buffer, statuses, (handle.limits.maxStreams * STATUS_WORDS) / 2);
+  }
+
+  /**
+   * Matches the first `tokenCount` tokens for the streams in `wanted`, a set of 128 bits in four words; all of them must be
+   * of this keyspace. Then `read` gives each stream's answer, all from one moment. False when the writer did not leave the
+   * index in time. Costs one hash and one cache line a block.
+   */
+  match(tokenCount: number, keyspace: Keyspace, wanted: Uint32Array): boolean {
+    assert(tokenCount <= TOKENS_MAX, `a prompt has at most ${TOKENS_MAX} tokens`);
+    const blocks = Math.floor(tokenCount / keyspace.blockSize);
+    this.#wanted.set(wanted);
+    this.#kernel.hashPrompt(blocks, keyspace.blockSize, keyspace.hashSeed);
+    return this.#kernel.match(blocks) !== 0;
+  }
+
+  /** The stream's part of the last match, under its id. */
+  read(id: number, stream: StreamDescription): StreamMatch {
+    const result = id * 4;
+    const words = id * STATUS_WORDS;
+    const [prefix, hostOnly, diskOnly] = [this.#results[result], this.#results[result + 1], this.#results[result + 2]];
+    return {
+      stream,
+      unsynchronized: this.#unsynchronized(words),
+      batchSeq: this.#statusNumbers[words / 2 + 3],
+      deviceHitBlocks: prefix - hostOnly - diskOnly,
+      hostOnlyHitBlocks: hostOnly,
+      diskOnlyHitBlocks: diskOnly,
+      deviceBlocks: this.#statusWords[words + 8],
+      hostBlocks: this.#statusWords[words + 9],
+      diskBlocks: this.#statusWords[words + 10],
+    };
+  }
+
+  get bytesInUse(): number {
+    return bytesInUse(this.#kernel);
+  }
+
+  #unsynchronized(words: number): Unsynchronized | null {
+    const reason = reasonOf(this.#statusWords[words]);
+    if (reason === null) return null;
+    const numbers = words / 2;
+    return { reason, first: this.#statusNumbers[numbers + 1], second: this.#statusNumbers[numbers + 2] };
+  }
+}

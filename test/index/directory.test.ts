@@ -1,0 +1,121 @@
+import { describe, expect, test } from "bun:test";
+import { type StreamDescription, type StreamMatch, unsynchronized } from "#domain";
+import { KvDirectory } from "#index";
+import { range, store } from "./announcements.ts";
+import { IndexScene } from "./scene.ts";
+
+const TOKENS = range(1, 64);
+
+function describeStream(instanceName: string, fields: Partial<StreamDescription> = {}): StreamDescription {
+  const sockets = { endpoint: "tcp://10.0.0.5:18000", replayEndpoint: "tcp://10.0.0.5:38000", topic: "" };
+  return { instanceName, dpRank: 0, engine: "xllm", blockSize: 16, hashSeed: 1024, ...sockets, ...fields };
+}
+
+/** A directory over streams that each hold the whole prompt. */
+async function createDirectory(
+  descriptions: readonly StreamDescription[],
+): Promise<{ scene: IndexScene; directory: KvDirectory }> {
+  const scene = await IndexScene.create();
+  const directory = new KvDirectory(scene.handle);
+  for (const [id, description] of descriptions.entries()) {
+    const stream = scene.openSynchronized(id, { blockSize: description.blockSize, hashSeed: description.hashSeed });
+    scene.changes(stream, id + 1, [store(range(1, TOKENS.length / description.blockSize), TOKENS)]);
+    directory.addStream(id, description);
+  }
+  directory.tokens.set(TOKENS);
+  return { scene, directory };
+}
+
+function matchesOf(directory: KvDirectory, tokenCount: number, names: readonly string[] | null = null): StreamMatch[] {
+  const matches = directory.match(tokenCount, names === null ? null : new Set(names));
+  if (matches === "busy") throw new Error("The index is busy");
+  return matches.sort((a, b) => a.batchSeq - b.batchSeq);
+}
+
+describe("KvDirectory", () => {
+  test("KvDirectory matches streams of every block size and seed side by side", async () => {
+    const { directory } = await createDirectory([
+      describeStream("a", { blockSize: 1 }),
+      describeStream("b", { blockSize: 16 }),
+      describeStream("c", { blockSize: 16, hashSeed: 7 }),
+      describeStream("d", { blockSize: 64 }),
+      describeStream("e", { blockSize: 16 }),
+    ]);
+    const found = matchesOf(directory, 63).map(({ stream, deviceHitBlocks }) => [stream.instanceName, deviceHitBlocks]);
+    expect(found).toEqual([
+      ["a", 63],
+      ["b", 3],
+      ["c", 3],
+      ["d", 0],
+      ["e", 3],
+    ]);
+  });
+
+  test("KvDirectory gives the whole answer of a stream", async () => {
+    const description = describeStream("a");
+    const { directory } = await createDirectory([description]);
+    expect(matchesOf(directory, 32)).toEqual([
+      {
+        stream: description,
+        unsynchronized: null,
+        batchSeq: 1,
+        deviceHitBlocks: 2,
+        hostOnlyHitBlocks: 0,
+        diskOnlyHitBlocks: 0,
+        deviceBlocks: 4,
+        hostBlocks: 0,
+        diskBlocks: 0,
+      },
+    ]);
+  });
+
+  test("KvDirectory narrows the streams to the instances named, all their ranks", async () => {
+    const { directory } = await createDirectory([
+      describeStream("a"),
+      describeStream("b"),
+      describeStream("b", { dpRank: 1 }),
+      describeStream("c"),
+    ]);
+    const found = matchesOf(directory, 64, ["b", "unknown"]).map(({ stream }) => [stream.instanceName, stream.dpRank]);
+    expect(found).toEqual([
+      ["b", 0],
+      ["b", 1],
+    ]);
+    expect(matchesOf(directory, 64, [])).toEqual([]);
+  });
+
+  test("KvDirectory answers for streams without a prompt", async () => {
+    const { directory } = await createDirectory([describeStream("a")]);
+    expect(matchesOf(directory, 0)).toMatchObject([{ deviceHitBlocks: 0, deviceBlocks: 4 }]);
+  });
+
+  test("KvDirectory says of a stream that nothing has been written of that it is not connected", async () => {
+    const { directory } = await createDirectory([]);
+    directory.addStream(9, describeStream("a"));
+    expect(matchesOf(directory, 64)).toMatchObject([
+      { unsynchronized: unsynchronized("not-connected"), batchSeq: 0, deviceBlocks: 0 },
+    ]);
+  });
+
+  test("KvDirectory forgets a stream that is removed, and takes another under its id", async () => {
+    const { directory } = await createDirectory([describeStream("a")]);
+    directory.removeStream(0);
+    expect(matchesOf(directory, 64)).toEqual([]);
+    directory.addStream(0, describeStream("b"));
+    expect(matchesOf(directory, 64)).toMatchObject([{ stream: { instanceName: "b" } }]);
+  });
+
+  test("KvDirectory refuses a second stream under one id", async () => {
+    const { directory } = await createDirectory([describeStream("a")]);
+    expect(() => directory.addStream(0, describeStream("b"))).toThrow("stream id 0 is free");
+  });
+
+  test("KvDirectory keeps its streams when it turns to another index", async () => {
+    const { directory } = await createDirectory([describeStream("a")]);
+    const { scene } = await createDirectory([describeStream("a"), describeStream("a")]);
+    directory.attach(scene.handle);
+    directory.tokens.set(TOKENS);
+    expect(matchesOf(directory, 64)).toMatchObject([{ deviceHitBlocks: 4, batchSeq: 1 }]);
+    expect(directory.bytesInUse).toBe(scene.writer.bytesInUse);
+  });
+});
