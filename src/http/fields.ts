@@ -1,0 +1,39 @@
+/** Checks the fields of a request against their schema, and says of each wrong one what was found and what is allowed. */
+
+import type { Static, TObject } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import { excerpt, excerptText, Problem, type ProblemError } from "./problem.ts";
+
+/** Enough to mend a request by; a body of a million wrong fields gets no longer an answer. */
+const ERRORS_MAX = 16;
+
+/**
+ * Compiles `schema` to a check that returns the fields typed, or throws a 422 problem. A known field that is null counts as absent. Every
+ * property of the schema needs a `description` that says what is allowed; `otherFields` are fields known elsewhere.
+ */
+export function createFieldsCheck<T extends TObject>(
+  schema: T,
+  otherFields: string[],
+): (fields: Record<string, unknown>) => Static<T> {
+  const compiled = TypeCompiler.Compile(schema);
+  const names = [...otherFields, ...Object.keys(schema.properties)].join(", ");
+  return (fields) => {
+    const isPresent = ([name, value]: [string, unknown]) => value !== null || !Object.hasOwn(schema.properties, name);
+    const present = Object.fromEntries(Object.entries(fields).filter(isPresent));
+    if (compiled.Check(present)) return present;
+    const errors = new Map<string, ProblemError & { pointer: string }>();
+    for (const error of compiled.Errors(present)) {
+      if (errors.size === ERRORS_MAX) break;
+      if (!errors.has(error.path)) errors.set(error.path, { pointer: error.path, detail: describe(error, names) });
+    }
+    const all = [...errors.values()];
+    const detail = all.map((error) => `${excerptText(error.pointer)}: ${error.detail}`).join("; ");
+    throw new Problem("invalid-fields", { detail: `Cannot read ${detail}`, errors: all });
+  };
+}
+
+function describe(error: ValueError, names: string): string {
+  if (error.type === ValueErrorType.ObjectAdditionalProperties) return `found an unknown field, allowed are ${names}`;
+  return `found ${excerpt(error.value)}, ${error.schema.description}`;
+}

@@ -1,0 +1,19 @@
+/** The probes of an orchestrator: `GET /healthz` says that the process lives, `GET /readyz` that queries can be answered. */
+
+import { Elysia } from "elysia";
+import type { AppDependencies } from "../dependencies.ts";
+import { requireReady } from "../readiness.ts";
+import { aliveResponses, readyResponses } from "./schema.ts";
+
+export function createHealthRoutes({ readiness }: Pick<AppDependencies, "readiness">) {
+  return new Elysia({ tags: ["health"] })
+    .get("/healthz", () => ({ ok: true as const }), { response: aliveResponses, detail: { summary: "The process is alive" } })
+    .get(
+      "/readyz",
+      () => {
+        requireReady(readiness);
+        return { ready: true as const };
+      },
+      { response: readyResponses, detail: { summary: "Queries can be answered; else why not" } },
+    );
+}

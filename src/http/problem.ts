@@ -1,0 +1,90 @@
+/** Every refusal as `application/problem+json` (RFC 9457): the closed list of kinds, the document, the error that carries it. */
+
+import { type Static, t } from "elysia";
+
+const KINDS = {
+  "malformed-body": { status: 400, title: "The body cannot be decoded" },
+  "token-required": { status: 401, title: "A valid X-Internal-Token is required" },
+  "not-found": { status: 404, title: "There is no such resource" },
+  "method-not-allowed": { status: 405, title: "The resource does not support this method" },
+  "body-too-large": { status: 413, title: "The body is too large" },
+  "too-many-tokens": { status: 413, title: "The prompt has too many tokens" },
+  "unsupported-media-type": { status: 415, title: "The body's content type is not supported" },
+  "invalid-fields": { status: 422, title: "Fields of the request are not valid" },
+  "internal-error": { status: 500, title: "The request failed unexpectedly" },
+  "not-ready": { status: 503, title: "The directory is not ready" },
+  busy: { status: 503, title: "The directory is busy" },
+} as const;
+
+type ProblemKind = keyof typeof KINDS;
+
+const problemError = t.Object({
+  detail: t.String(),
+  pointer: t.Optional(
+    t.String({ description: "Where in the request object, RFC 6901; query parameters count as fields of that object" }),
+  ),
+  offset: t.Optional(t.Integer({ description: "Where in the body, in bytes" })),
+});
+
+export type ProblemError = Static<typeof problemError>;
+
+export const problemDocument = t.Object({
+  type: t.String({ description: "Stable identifier of the kind of problem, a relative URI" }),
+  title: t.String(),
+  status: t.Integer(),
+  detail: t.String({ description: "What could not be done, what was found, what is needed" }),
+  errors: t.Optional(t.Array(problemError)),
+});
+
+export type ProblemDocument = Static<typeof problemDocument>;
+
+interface ProblemParts {
+  detail: string;
+  errors?: ProblemError[];
+  /** Headers of the answer beside the content type. */
+  headers?: Record<string, string>;
+  /** The error beneath, for the log. */
+  cause?: unknown;
+}
+
+/** Thrown anywhere beneath a route; `createApp` turns it into the answer. */
+export class Problem extends Error {
+  readonly kind: ProblemKind;
+  readonly #parts: ProblemParts;
+
+  constructor(kind: ProblemKind, parts: ProblemParts) {
+    super(parts.detail, { cause: parts.cause });
+    this.name = "Problem";
+    this.kind = kind;
+    this.#parts = parts;
+  }
+
+  toDocument(): ProblemDocument {
+    const { detail, errors } = this.#parts;
+    const { status, title } = KINDS[this.kind];
+    return { type: `/problems/${this.kind}`, title, status, detail, ...(errors && { errors }) };
+  }
+
+  toResponse(): Response {
+    const headers = { ...this.#parts.headers, "content-type": "application/problem+json" };
+    return new Response(JSON.stringify(this.toDocument()), { status: KINDS[this.kind].status, headers });
+  }
+}
+
+/** The JSON pointer of a field of the request object. */
+export function fieldPointer(name: string): string {
+  return `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}
+
+const EXCERPT_CHARACTERS_MAX = 64;
+
+/** What was found, short enough for a message: JSON's text of `found`, cut after 64 characters. */
+export function excerpt(found: unknown): string {
+  if (found instanceof Uint8Array) return `${found.length} bytes`;
+  return excerptText(typeof found === "number" ? String(found) : (JSON.stringify(found) ?? String(found)));
+}
+
+/** `text` cut after 64 characters. */
+export function excerptText(text: string): string {
+  return text.length <= EXCERPT_CHARACTERS_MAX ? text : `${text.slice(0, EXCERPT_CHARACTERS_MAX)}…`;
+}

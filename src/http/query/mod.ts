@@ -1,0 +1,47 @@
+/** `POST /v1/internal/kv-cache/query`: who holds how much of this prompt. */
+
+import { Elysia } from "elysia";
+import type { AppDependencies } from "../dependencies.ts";
+import { createFieldsCheck } from "../fields.ts";
+import { createInternalTokenCheck } from "../internal-token.ts";
+import { Problem } from "../problem.ts";
+import { requireReady } from "../readiness.ts";
+import { decodeTokenBody, type ReceivedBody, receiveTokenBody } from "../token-body/mod.ts";
+import { describeMatches } from "./answer.ts";
+import { type InstanceMatch, queryFields, queryRequest, queryResponses } from "./schema.ts";
+
+const checkFields = createFieldsCheck(queryFields, ["token_ids"]);
+
+/** The route with its checks in the order of their cost: token, readiness, headers, body. */
+export function createQueryRoutes({ directory, readiness, internalApiToken }: AppDependencies) {
+  const checkToken = createInternalTokenCheck(internalApiToken);
+
+  /** Runs without a pause between writing the tokens and matching them, since the token memory is shared by all requests. */
+  function answer(body: ReceivedBody): InstanceMatch[] {
+    const { tokenCount, fields } = decodeTokenBody(body, directory.tokens);
+    const { instance_names: names } = checkFields(fields);
+    const matches = directory.match(tokenCount, names === undefined ? null : new Set(names));
+    if (matches !== "busy") return describeMatches(matches);
+    throw new Problem("busy", {
+      detail: "Cannot match the prompt: the index was not free in time, another try is needed",
+      headers: { "retry-after": "1" },
+    });
+  }
+
+  return new Elysia({ prefix: "/v1/internal/kv-cache", tags: ["kv-cache"] })
+    .onBeforeHandle(({ request }) => {
+      checkToken(request.headers);
+      requireReady(readiness);
+    })
+    .post("/query", async ({ request }) => ({ matches: answer(await receiveTokenBody(request)) }), {
+      parse: "none",
+      body: queryRequest,
+      response: queryResponses,
+      detail: {
+        summary: "Cached prefix of a prompt per instance and rank",
+        description:
+          "The body is JSON, MessagePack (token_ids an array, or a bin of u32 little-endian), or application/octet-stream: the " +
+          "tokens alone as u32 little-endian, the other fields as query parameters.",
+      },
+    });
+}

@@ -1,0 +1,107 @@
+/** MessagePack bodies: one map with the fields of the JSON object; token_ids is an array, or a bin of u32 little-endian. */
+
+import { decode } from "@msgpack/msgpack";
+import { excerpt } from "../problem.ts";
+import { copyTokens, TOKEN_BYTES } from "./binary.ts";
+import type { DecodedBody } from "./decode.ts";
+import { MessagePackCursor, malformedMessagePack } from "./message-pack-cursor.ts";
+import { invalidToken, missingTokens, notTokens, TOKEN_MAX, tooManyTokens } from "./token-problems.ts";
+
+const FIXINT_MAX = 0x7f;
+const FLOAT32 = 0xca;
+const FLOAT64 = 0xcb;
+const UINT8 = 0xcc;
+const UINT16 = 0xcd;
+const UINT32 = 0xce;
+const INT64 = 0xd3;
+
+/** Bytes of the longest token that the fast path reads. */
+const UINT32_VALUE_BYTES = 5;
+
+/**
+ * Decodes `body` and writes its tokens into `tokens`. Throws a problem at the first mistake: 400 when the body is not one map or
+ * names a field twice, 413 when it has more than `tokens.length` tokens, 422 when token_ids is missing or not a list of tokens.
+ */
+export function decodeMessagePackBody(body: Uint8Array, tokens: Uint32Array): DecodedBody {
+  const cursor = new MessagePackCursor(body);
+  const { kind, values } = cursor.readHeader();
+  if (kind !== "map") throw malformedMessagePack(0, `found ${kind === "array" ? "an array" : "a single value"}, a map is needed`);
+  const fields = new Map<string, unknown>();
+  let tokenCount: number | null = null;
+  for (let entries = values / 2; entries > 0; entries--) {
+    const start = cursor.offset;
+    const name = readValue(cursor);
+    if (typeof name !== "string") throw malformedMessagePack(start, `found the key ${excerpt(name)}, a string is needed`);
+    if (fields.has(name) || (name === "token_ids" && tokenCount !== null)) {
+      throw malformedMessagePack(start, `found the field ${excerpt(name)} again, each field may be there once`);
+    }
+    if (name === "token_ids") tokenCount = readTokens(cursor, tokens);
+    else fields.set(name, readValue(cursor));
+  }
+  if (cursor.offset < body.length) throw malformedMessagePack(cursor.offset, "the end of the body is needed after the map");
+  if (tokenCount === null) throw missingTokens();
+  return { tokenCount, fields: Object.fromEntries(fields) };
+}
+
+function readTokens(cursor: MessagePackCursor, tokens: Uint32Array): number {
+  const start = cursor.offset;
+  const { kind, payloadBytes, values } = cursor.readHeader();
+  switch (kind) {
+    case "array":
+      if (values > tokens.length) throw tooManyTokens(values, tokens.length);
+      readTokenArray(cursor, tokens, values);
+      return values;
+    case "binary": {
+      if (payloadBytes % TOKEN_BYTES !== 0) throw notTokens(`a bin of ${payloadBytes} bytes`, "a multiple of 4", start);
+      const payload = cursor.bytes.subarray(cursor.offset, cursor.offset + payloadBytes);
+      cursor.offset += payloadBytes;
+      return copyTokens(payload, tokens);
+    }
+    case "map":
+    case "scalar":
+      cursor.offset = start;
+      throw notTokens(excerpt(readValue(cursor)), "an array of integers or a bin of u32 little-endian", start);
+  }
+}
+
+function readTokenArray(cursor: MessagePackCursor, tokens: Uint32Array, count: number): void {
+  const { bytes, view } = cursor;
+  const fastEnd = bytes.length - UINT32_VALUE_BYTES;
+  for (let index = 0; index < count; index++) {
+    const { offset } = cursor;
+    const head = bytes[offset];
+    if (offset <= fastEnd && head <= FIXINT_MAX) {
+      tokens[index] = head;
+      cursor.offset = offset + 1;
+    } else if (offset <= fastEnd && head === UINT16) {
+      tokens[index] = view.getUint16(offset + 1);
+      cursor.offset = offset + 3;
+    } else if (offset <= fastEnd && head === UINT32) {
+      tokens[index] = view.getUint32(offset + 1);
+      cursor.offset = offset + UINT32_VALUE_BYTES;
+    } else {
+      tokens[index] = readUncommonToken(cursor, index);
+    }
+  }
+}
+
+/** A token in any of the integer formats, at the end of the body too; 422 when the value is not a token. */
+function readUncommonToken(cursor: MessagePackCursor, index: number): number {
+  const start = cursor.offset;
+  const value = readValue(cursor);
+  const head = cursor.bytes[start];
+  const isInteger = head <= FIXINT_MAX || (head >= UINT8 && head <= INT64);
+  if (isInteger && typeof value === "number" && value >= 0 && value <= TOKEN_MAX) return value;
+  const isFloat = head === FLOAT32 || head === FLOAT64;
+  throw invalidToken(index, isFloat ? `float ${value}` : excerpt(value), start);
+}
+
+function readValue(cursor: MessagePackCursor): unknown {
+  const start = cursor.offset;
+  cursor.skipValue();
+  try {
+    return decode(cursor.bytes.subarray(start, cursor.offset));
+  } catch (cause) {
+    throw malformedMessagePack(start, cause instanceof Error ? cause.message : String(cause), cause);
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * Bodies that bring a prompt's tokens, in three forms: JSON, MessagePack and bare u32. Receiving waits for the body; decoding is
+ * synchronous and writes the tokens straight into memory shared with the index, without a JavaScript value per token.
+ */
+
+export { decodeTokenBody } from "./decode.ts";
+export { type BodyForm, type ReceivedBody, receiveTokenBody } from "./receive.ts";
+export { TOKEN_MAX } from "./token-problems.ts";

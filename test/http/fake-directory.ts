@@ -1,0 +1,79 @@
+/** A directory that remembers what it was asked, and an app around it that tests talk to without a socket. */
+
+import type { LogFields } from "#base";
+import { type StreamMatch, TOKENS_MAX } from "#domain";
+import { type AppDependencies, createApp, type KvDirectory } from "#http";
+
+/** One buffer for all tests: the app asks for the full length, and no test keeps tokens in it. */
+const tokens = new Uint32Array(TOKENS_MAX);
+
+export class FakeDirectory implements KvDirectory {
+  readonly tokens = tokens;
+  answer: StreamMatch[] | "busy" | Error = [];
+  /** The prompts asked for, and the filter of each. */
+  readonly asked: { tokens: number[]; instanceNames: string[] | null }[] = [];
+
+  match(tokenCount: number, instanceNames: ReadonlySet<string> | null): StreamMatch[] | "busy" {
+    this.asked.push({ tokens: [...tokens.subarray(0, tokenCount)], instanceNames: instanceNames && [...instanceNames] });
+    if (this.answer instanceof Error) throw this.answer;
+    return this.answer;
+  }
+}
+
+export interface LoggedError {
+  message: string;
+  fields: LogFields | undefined;
+}
+
+/** The app with a fake directory; `post` sends a query body. */
+export function createFakeApp(options: { internalApiToken?: string; notReady?: string[] } = {}) {
+  const directory = new FakeDirectory();
+  const logged: LoggedError[] = [];
+  const dependencies: AppDependencies = {
+    directory,
+    readiness: { notReady: () => options.notReady ?? null },
+    logger: { info() {}, warn() {}, error: (message, fields) => logged.push({ message, fields }) },
+    internalApiToken: options.internalApiToken ?? "",
+  };
+  const app = createApp(dependencies);
+  const post = (
+    body: Uint8Array | string,
+    type: string | null = "application/json",
+    query = "",
+    headers: Record<string, string> = {},
+  ) =>
+    app.handle(
+      new Request(`http://localhost/v1/internal/kv-cache/query${query}`, {
+        method: "POST",
+        // Bytes, so that no content type is added.
+        body: typeof body === "string" ? new TextEncoder().encode(body) : new Uint8Array(body),
+        headers: { ...headers, ...(type !== null && { "content-type": type }) },
+      }),
+    );
+  return { app, directory, logged, post };
+}
+
+/** A match of three device blocks and one host block of 128 tokens, synchronized after batch 7. */
+export function streamMatch(instanceName: string, dpRank: number, changes: Partial<StreamMatch> = {}): StreamMatch {
+  return {
+    stream: {
+      instanceName,
+      dpRank,
+      engine: "xllm",
+      blockSize: 128,
+      hashSeed: 1024,
+      endpoint: "tcp://10.0.0.5:18000",
+      replayEndpoint: "tcp://10.0.0.5:38000",
+      topic: "xllm-kv",
+    },
+    unsynchronized: null,
+    batchSeq: 7,
+    deviceHitBlocks: 3,
+    hostOnlyHitBlocks: 1,
+    diskOnlyHitBlocks: 0,
+    deviceBlocks: 10,
+    hostBlocks: 5,
+    diskBlocks: 2,
+    ...changes,
+  };
+}
