@@ -28,6 +28,7 @@ const SENTENCES = {
   "snapshot-oversized": (limitBytes: number) => `snapshot larger than max_message_bytes ${limitBytes}`,
   "snapshot-behind": (watermark: number, first: number) => `snapshot ends at batch ${watermark}, live batches begin at ${first}`,
   "large-batch": (batchSeq: number) => `batch ${batchSeq} is being applied in parts`,
+  "ingest-stopped": () => "the ingest thread ended and is being started again",
   closed: () => "the stream was closed",
 } as const satisfies Record<string, (first: number, second: number) => string>;
 

@@ -1,7 +1,7 @@
 /** The live directory as the main thread sees it: which stream has which id, and what each holds of a prompt. */
 
 import { assert } from "#base";
-import type { StreamDescription, StreamMatch } from "#domain";
+import { type StreamDescription, type StreamMatch, unsynchronized } from "#domain";
 import { type IndexHandle, STREAMS_MAX } from "./memory.ts";
 import { type Keyspace, KvIndexReader } from "./reader.ts";
 
@@ -11,8 +11,21 @@ interface KeyspaceStreams {
   streams: Map<number, StreamDescription>;
 }
 
+/** What is said of a stream that nobody attends to. */
+const UNATTENDED: Omit<StreamMatch, "stream"> = {
+  unsynchronized: unsynchronized("ingest-stopped"),
+  batchSeq: 0,
+  deviceHitBlocks: 0,
+  hostOnlyHitBlocks: 0,
+  diskOnlyHitBlocks: 0,
+  deviceBlocks: 0,
+  hostBlocks: 0,
+  diskBlocks: 0,
+};
+
 export class KvDirectory {
   #reader: KvIndexReader;
+  #isAttached = true;
   readonly #keyspaces = new Map<string, KeyspaceStreams>();
   readonly #wanted = new Uint32Array(STREAMS_MAX / 32);
 
@@ -20,9 +33,15 @@ export class KvDirectory {
     this.#reader = new KvIndexReader(handle);
   }
 
+  /** Nobody keeps the index true any more: until the next `attach` every stream answers as unsynchronized. */
+  detach(): void {
+    this.#isAttached = false;
+  }
+
   /** Reads another index from now on; the streams stay. */
   attach(handle: IndexHandle): void {
     this.#reader = new KvIndexReader(handle);
+    this.#isAttached = true;
   }
 
   addStream(id: number, stream: StreamDescription): void {
@@ -58,6 +77,10 @@ export class KvDirectory {
     for (const { keyspace, streams } of this.#keyspaces.values()) {
       const wanted = [...streams].filter(([, { instanceName }]) => instanceNames?.has(instanceName) ?? true);
       if (wanted.length === 0) continue;
+      if (!this.#isAttached) {
+        for (const [, stream] of wanted) matches.push({ stream, ...UNATTENDED });
+        continue;
+      }
       this.#wanted.fill(0);
       for (const [id] of wanted) this.#wanted[id >> 5] |= 1 << (id & 31);
       if (!this.#reader.match(tokenCount, keyspace, this.#wanted)) return "busy";

@@ -7,7 +7,7 @@ import { type AppDependencies, createApp, type KvDirectory } from "#http";
 /** One buffer for all tests: the app asks for the full length, and no test keeps tokens in it. */
 const tokens = new Uint32Array(TOKENS_MAX);
 
-export class FakeDirectory implements KvDirectory {
+class FakeDirectory implements KvDirectory {
   readonly tokens = tokens;
   answer: StreamMatch[] | "busy" | Error = [];
   /** The prompts asked for, and the filter of each. */
@@ -20,7 +20,7 @@ export class FakeDirectory implements KvDirectory {
   }
 }
 
-export interface LoggedError {
+interface LoggedError {
   message: string;
   fields: LogFields | undefined;
 }

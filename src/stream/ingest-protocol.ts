@@ -1,0 +1,22 @@
+/** What the main thread and the ingest thread say to each other. */
+
+import type { LogFields } from "#base";
+import type { StreamDescription } from "#domain";
+import type { IndexHandle } from "#index";
+import type { EventStreamLimits } from "./event-stream.ts";
+
+/** To the ingest thread. Each is followed by a wake-up call, except `start`, which begins the listening. */
+export type IngestCommand =
+  | { type: "start"; index: IndexHandle; limits: EventStreamLimits; pulse: SharedArrayBuffer }
+  | { type: "add-stream"; id: number; stream: StreamDescription }
+  | { type: "remove-stream"; id: number }
+  | { type: "stop" };
+
+/** From the ingest thread. */
+export type IngestReport =
+  /** Listening; wake-up calls go to this ZeroMQ context. */
+  | { type: "started"; contextAddress: number }
+  | { type: "stream-added"; id: number }
+  | { type: "log"; level: "info" | "warn" | "error"; message: string; fields: LogFields }
+  /** Every socket is closed; nothing follows. */
+  | { type: "stopped" };

@@ -1,0 +1,187 @@
+/**
+ * The main thread's side of ingest: owns the index, runs the ingest thread over it, and begins anew, with an empty index and a
+ * new thread, when that one crashes or hangs. What a dead thread left behind is never read again.
+ */
+
+import { assert, backoffDelayMs, type Logger } from "#base";
+import type { StreamDescription } from "#domain";
+import { createIndex, type IndexHandle, type IndexLimits, KvDirectory } from "#index";
+import { WakeupCaller } from "#wire";
+import type { EventStreamLimits } from "./event-stream.ts";
+import type { IngestCommand, IngestReport } from "./ingest-protocol.ts";
+import { Pulse } from "./pulse.ts";
+
+const RESTART = { firstMs: 500, maxMs: 30_000 };
+
+/** A thread that ran this long before it crashed is started again at once. */
+const RESTART_SETTLED_MS = 60_000;
+
+/** A thread that has not finished a turn for this long hangs; the largest snapshot takes well under a second. */
+const HANG_MS = 10_000;
+
+/** The thread closes its sockets within a turn; then it is ended anyway. */
+const STOP_TIMEOUT_MS = 600;
+
+export interface IngestSupervisorOptions {
+  limits: EventStreamLimits & IndexLimits;
+  logger: Logger;
+  /** The thread's entry; tests have one that crashes. */
+  threadUrl?: URL;
+}
+
+interface RunningThread {
+  worker: Worker;
+  caller: WakeupCaller | null;
+  pulse: Pulse;
+  startedAtMs: number;
+  streamsAwaited: Set<number>;
+  stopped: PromiseWithResolvers<void>;
+}
+
+export class IngestSupervisor {
+  readonly directory: KvDirectory;
+  readonly #options: Required<IngestSupervisorOptions>;
+  readonly #streams = new Map<number, StreamDescription>();
+  #index: IndexHandle;
+  #thread: RunningThread | null = null;
+  #crash: string | null = null;
+  #crashes = 0;
+  #restartTimer: Timer | null = null;
+  #isStopping = false;
+
+  private constructor(options: IngestSupervisorOptions, index: IndexHandle) {
+    this.#options = { threadUrl: new URL("./ingest-thread.ts", import.meta.url), ...options };
+    this.#index = index;
+    this.directory = new KvDirectory(index);
+  }
+
+  /** Creates the index and starts the thread; streams are added afterwards. */
+  static async start(options: IngestSupervisorOptions): Promise<IngestSupervisor> {
+    const supervisor = new IngestSupervisor(options, await createIndex(options.limits));
+    supervisor.#startThread();
+    return supervisor;
+  }
+
+  /** Adds a stream under the lowest free id and returns it; null when `maxStreams` are there already. */
+  addStream(stream: StreamDescription): number | null {
+    for (let id = 0; id < this.#options.limits.maxStreams; id++) {
+      if (this.#streams.has(id)) continue;
+      this.#streams.set(id, stream);
+      this.directory.addStream(id, stream);
+      this.#thread?.streamsAwaited.add(id);
+      this.#command({ type: "add-stream", id, stream });
+      return id;
+    }
+    return null;
+  }
+
+  removeStream(id: number): void {
+    assert(this.#streams.delete(id), `stream id ${id} is in use`);
+    this.directory.removeStream(id);
+    this.#thread?.streamsAwaited.delete(id);
+    this.#command({ type: "remove-stream", id });
+  }
+
+  /** Null while the thread runs and has every stream; else why queries cannot be answered. */
+  notReady(): string[] | null {
+    if (this.#crash !== null) return [`the ingest thread is being started again: ${this.#crash}`];
+    if (this.#thread === null || this.#thread.caller === null) return ["the ingest thread is starting"];
+    if (this.#thread.streamsAwaited.size > 0) return ["the streams are being set up"];
+    return null;
+  }
+
+  /** Ends the thread: its sockets are closed when this is done. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    if (this.#restartTimer !== null) clearTimeout(this.#restartTimer);
+    const thread = this.#thread;
+    if (thread === null) return;
+    this.#command({ type: "stop" });
+    thread.caller?.close();
+    await Promise.race([thread.stopped.promise, Bun.sleep(STOP_TIMEOUT_MS)]);
+    this.#release(thread);
+  }
+
+  #startThread(): void {
+    const worker = new Worker(this.#options.threadUrl.href);
+    const thread: RunningThread = {
+      worker,
+      caller: null,
+      pulse: new Pulse(HANG_MS, () => this.#onEnd(thread, `it has not finished a turn for ${HANG_MS} ms`)),
+      startedAtMs: performance.now(),
+      streamsAwaited: new Set(this.#streams.keys()),
+      stopped: Promise.withResolvers(),
+    };
+    this.#thread = thread;
+    worker.onmessage = ({ data }: MessageEvent<IngestReport>) => this.#onReport(thread, data);
+    worker.onerror = (event) => this.#onEnd(thread, event.message);
+    worker.addEventListener("close", () => this.#onEnd(thread, "it ended"));
+    const { limits } = this.#options;
+    this.#command({ type: "start", index: this.#index, limits, pulse: thread.pulse.memory });
+    for (const [id, stream] of this.#streams) this.#command({ type: "add-stream", id, stream });
+  }
+
+  #command(command: IngestCommand): void {
+    this.#thread?.worker.postMessage(command);
+    this.#thread?.caller?.wake();
+  }
+
+  #onReport(thread: RunningThread, report: IngestReport): void {
+    if (thread !== this.#thread) return;
+    switch (report.type) {
+      case "started":
+        if (this.#isStopping) return; // a caller now would keep the thread from ending its context
+        thread.caller = new WakeupCaller(report.contextAddress);
+        thread.pulse.watch();
+        thread.caller.wake();
+        this.#crash = null;
+        break;
+      case "stream-added":
+        thread.streamsAwaited.delete(report.id);
+        break;
+      case "log":
+        this.#options.logger[report.level](report.message, report.fields);
+        break;
+      case "stopped":
+        thread.stopped.resolve();
+        break;
+    }
+  }
+
+  /** The thread is gone or as good as gone. Its index is dropped at once: nobody keeps it true any more. */
+  #onEnd(thread: RunningThread, reason: string): void {
+    if (thread !== this.#thread) return;
+    this.#release(thread);
+    thread.stopped.resolve();
+    if (this.#isStopping) return;
+    if (performance.now() - thread.startedAtMs > RESTART_SETTLED_MS) this.#crashes = 0;
+    this.#crashes += 1;
+    this.directory.detach();
+    this.#crash = reason;
+    const delayMs = backoffDelayMs(this.#crashes, RESTART, Math.random());
+    this.#options.logger.error("Ingest thread ended, starting it again", { reason, delay_ms: delayMs });
+    this.#restartTimer = setTimeout(() => this.#restart(), delayMs);
+  }
+
+  #restart(): void {
+    createIndex(this.#options.limits).then(
+      (index) => {
+        if (this.#isStopping) return;
+        this.#index = index;
+        this.directory.attach(index);
+        this.#startThread();
+      },
+      (error: unknown) => {
+        this.#crash = String(error);
+        this.#restartTimer = setTimeout(() => this.#restart(), RESTART.maxMs);
+      },
+    );
+  }
+
+  #release(thread: RunningThread): void {
+    this.#thread = null;
+    thread.pulse.stop();
+    thread.caller?.close();
+    thread.worker.terminate();
+  }
+}
