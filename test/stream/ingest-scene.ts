@@ -1,0 +1,127 @@
+/** An ingest thread over real sockets, and simulated engines that it listens to. */
+
+import type { LogFields } from "#base";
+import { runEngines, SimulatedEngine } from "#sim";
+import { IngestSupervisor } from "#stream";
+import { type Breakage, CHANNEL, UNDERSTOOD } from "./faulty.thread.ts";
+
+const BLOCK_SIZE = 4;
+
+const CACHE = { blockSize: BLOCK_SIZE, deviceBlocksMax: 100, hostBlocksMax: 0, offloadForm: "with-tokens" } as const;
+
+const LIMITS = {
+  maxStreams: 4,
+  maxBlocksPerStream: 1000,
+  maxMessageBytes: 1_000_000,
+  maxBufferedBytes: 1_000_000,
+  replayTimeoutMs: 2000,
+  resyncIntervalMs: 30_000,
+};
+
+/** How often an engine looks for requests, and the test for what it waits for. */
+const LOOK_AGAIN_MS = 2;
+
+export class IngestScene {
+  readonly engines: readonly SimulatedEngine[];
+  /** Fields of the supervisor's errors. */
+  readonly errors: LogFields[];
+  readonly #supervisor: IngestSupervisor;
+  readonly #channel = new BroadcastChannel(CHANNEL);
+  /** The engines that answer requests. */
+  readonly #serving: SimulatedEngine[];
+  readonly #enough = new AbortController();
+  readonly #running: Promise<void>;
+
+  private constructor(supervisor: IngestSupervisor, engines: readonly SimulatedEngine[], errors: LogFields[]) {
+    this.#supervisor = supervisor;
+    this.engines = engines;
+    this.errors = errors;
+    this.#serving = [...engines];
+    this.#running = runEngines(this.#serving, { intervalMs: LOOK_AGAIN_MS, signal: this.#enough.signal });
+  }
+
+  /** Three engines that hold 1, 2 and 3 blocks of the prompt; the first two are listened to, and the silent ones never answer. */
+  static async start({ silent = [] }: { silent?: string[] } = {}): Promise<IngestScene> {
+    const errors: LogFields[] = [];
+    const logger = { info: () => {}, warn: () => {}, error: (_message: string, fields: LogFields = {}) => errors.push(fields) };
+    const threadUrl = new URL("./faulty.thread.ts", import.meta.url);
+    const supervisor = await IngestSupervisor.start({ limits: LIMITS, logger, threadUrl });
+    const engines = [1, 2, 3].map((blocks) => {
+      const engine = new SimulatedEngine({ name: `engine-${blocks}`, cache: { ...CACHE, chainSeed: BigInt(blocks) } });
+      if (silent.includes(engine.name)) engine.fault = "silent";
+      engine.step([prompt(blocks)]);
+      return engine;
+    });
+    for (const engine of engines.slice(0, 2)) supervisor.addStream(engine.stream);
+    return new IngestScene(supervisor, engines, errors);
+  }
+
+  get supervisor(): IngestSupervisor {
+    return this.#supervisor;
+  }
+
+  /** Breaks the thread; done when it knows how. */
+  async break(breakage: Breakage): Promise<void> {
+    const understood = Promise.withResolvers<void>();
+    this.#channel.onmessage = ({ data }) => {
+      if (data === UNDERSTOOD) understood.resolve();
+    };
+    this.#channel.postMessage(breakage);
+    await understood.promise;
+  }
+
+  /** Hits by engine of those that are synchronized: `{ "engine-1": 1 }`. */
+  get hits(): Record<string, number> {
+    const { directory } = this.#supervisor;
+    directory.tokens.set(prompt(10));
+    const matches = directory.match(10 * BLOCK_SIZE, null);
+    if (matches === "busy") return {};
+    const live = matches.filter(({ unsynchronized }) => unsynchronized === null);
+    return Object.fromEntries(live.map(({ stream, deviceHitBlocks }) => [stream.instanceName, deviceHitBlocks]));
+  }
+
+  /** The engine publishes that it now holds so many blocks of the prompt. */
+  grow(engine: SimulatedEngine, blocks: number): void {
+    engine.step([prompt(blocks)]);
+  }
+
+  /** The engine is gone. */
+  lose(engine: SimulatedEngine): void {
+    this.#serving.splice(this.#serving.indexOf(engine), 1);
+    engine.close();
+  }
+
+  /** Waits until the directory answers with these hits and says that it can be asked. */
+  async untilHits(hits: Record<string, number>): Promise<void> {
+    await this.until(
+      `hits ${JSON.stringify(hits)}`,
+      () => this.#supervisor.notReady() === null && Bun.deepEquals(this.hits, hits),
+    );
+  }
+
+  async until(what: string, isSo: () => boolean, limitMs = 8000): Promise<void> {
+    const deadlineMs = performance.now() + limitMs;
+    while (!isSo()) {
+      if (performance.now() > deadlineMs)
+        throw new Error(`Cannot go on: ${what} did not come, hits are ${JSON.stringify(this.hits)}`);
+      await Bun.sleep(LOOK_AGAIN_MS);
+    }
+  }
+
+  /** Ends everything; tells how long the supervisor took. */
+  async stop(): Promise<number> {
+    this.#enough.abort();
+    await this.#running;
+    const beganMs = performance.now();
+    await this.#supervisor.stop();
+    const tookMs = performance.now() - beganMs;
+    for (const engine of this.engines) engine.close();
+    this.#channel.close();
+    return tookMs;
+  }
+}
+
+/** The first blocks of the one prompt that tests speak of. */
+function prompt(blocks: number): Uint32Array {
+  return Uint32Array.from({ length: blocks * BLOCK_SIZE }, (_, n) => n);
+}
