@@ -12,7 +12,7 @@ import { enterExclusive, leaveExclusive } from "./lock";
 import { publishCounts } from "./stream-table";
 
 /** Changes made under one hold of the lock while the stream is out of sight anyway: some tens of microseconds. */
-const STEP_CHANGES: u32 = 512;
+const STEP_CHANGES: u32 = 256;
 
 let changes: u32 = 0;
 /** The batch whose changes are in the log. */

@@ -4,8 +4,8 @@
 
 import { lockReaders, lockWaiting, lockWriter } from "./layout";
 
-/** Looks at the lock before sleeping: about the length of one writer step. */
-const SPINS: i32 = 2000;
+/** Looks at the lock before sleeping: about the length of one writer step, or of one walk. Waking up takes longer than that. */
+const SPINS: i32 = 20_000;
 /** One sleep, ns; then look again. */
 const NAP: i64 = 5_000_000;
 /** Naps before a reader gives up: 250 ms in all. */
@@ -24,14 +24,13 @@ function tryShared(): bool {
 
 /** Enters as a reader; false when the writer did not leave in time. */
 export function enterShared(): bool {
-  for (let n = 0; n < SPINS; n++) {
-    if (tryShared()) return true;
-  }
+  if (tryShared()) return true;
   atomic.add<i32>(lockWaiting, 1);
   let entered = false;
+  for (let n = 0; n < SPINS && !entered; n++) entered = tryShared();
   for (let n = 0; n < READER_NAPS && !entered; n++) {
+    atomic.wait<i32>(lockWriter, 1, NAP);
     entered = tryShared();
-    if (!entered) atomic.wait<i32>(lockWriter, 1, NAP);
   }
   atomic.sub<i32>(lockWaiting, 1);
   atomic.notify(lockWaiting, 1);
@@ -44,6 +43,7 @@ export function leaveShared(): void {
 
 /** Enters as the writer, once the readers inside have left; those are never many, and never long. */
 export function enterExclusive(): void {
+  for (let n = 0; n < SPINS && atomic.load<i32>(lockWaiting) != 0; n++) {}
   for (let n = 0; n < COURTESY_NAPS; n++) {
     const waiting = atomic.load<i32>(lockWaiting);
     if (waiting == 0) break;
