@@ -11,7 +11,9 @@ const COLON = /[ \t\n\r]*:/y;
 const COMMA = /[ \t\n\r]*,/y;
 const WHITESPACE = /[ \t\n\r]*/y;
 
-/** Offset of the first token that JSON does not permit, or `text.length` when there is none: the text is whole or ends too early. */
+/**
+ * Offset of the first token that JSON does not permit, or `text.length` when there is none: the text is whole or ends too early.
+ */
 export function jsonErrorOffset(text: string): number {
   let offset = 0;
 

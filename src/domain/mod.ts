@@ -1,4 +1,6 @@
-/** The field's words as types and tiny pure functions: tiers, streams, KV events, matches, reasons. Knows no other room but base. */
+/**
+ * The field's words as types and tiny pure functions: tiers, streams, KV events, matches, reasons. Knows no other room but base.
+ */
 
 export {
   type BlockRemoved,

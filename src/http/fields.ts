@@ -9,8 +9,8 @@ import { excerpt, excerptText, Problem, type ProblemError } from "./problem.ts";
 const ERRORS_MAX = 16;
 
 /**
- * Compiles `schema` to a check that returns the fields typed, or throws a 422 problem. A known field that is null counts as absent. Every
- * property of the schema needs a `description` that says what is allowed; `otherFields` are fields known elsewhere.
+ * Compiles `schema` to a check that returns the fields typed, or throws a 422 problem. A known field that is null counts as
+ * absent. Every property of the schema needs a `description` that says what is allowed; `otherFields` are fields known elsewhere.
  */
 export function createFieldsCheck<T extends TObject>(
   schema: T,

@@ -83,23 +83,30 @@ export class IngestLoop {
     this.#isStopping = true;
   }
 
-  /** Runs until `stop`, then closes every socket and ends the context; callers must have closed theirs. */
+  /**
+   * Runs until `stop`. Then, and also when it fails, every socket is closed, so that a crash leaves no connection behind; after a
+   * stop the context is ended as well, for which callers must have closed theirs.
+   */
   async run(): Promise<void> {
-    while (!this.#isStopping) {
-      Atomics.add(this.#pulse, 0, 1);
-      const ready = this.#poller.wait(this.#waitMs());
-      const isCalled = this.#listener.drain();
-      for (const { events } of ready) if (events !== null) this.#busy.add(events);
-      const isIdle = this.#busy.size === 0;
-      this.#pumpBusy();
-      this.#keepTime();
-      // Commands are tasks of this thread's event loop, which runs only here.
-      if (isCalled || isIdle) await nextTask();
+    try {
+      while (!this.#isStopping) await this.#turn();
+    } finally {
+      for (const { events } of this.#streams.values()) events.close();
+      this.#poller.remove(this.#listener.socket);
+      this.#listener.close();
     }
-    for (const id of [...this.#streams.keys()]) this.removeStream(id);
-    this.#poller.remove(this.#listener.socket);
-    this.#listener.close();
     this.#context.terminate();
+  }
+
+  async #turn(): Promise<void> {
+    Atomics.add(this.#pulse, 0, 1);
+    const ready = this.#poller.wait(this.#waitMs());
+    const isCalled = this.#listener.drain();
+    for (const { events } of ready) if (events !== null) this.#busy.add(events);
+    this.#pumpBusy();
+    this.#keepTime();
+    // Commands are tasks of this thread's event loop, which runs only here: a steady flow of messages must not keep them out.
+    if (isCalled || this.#busy.size === 0) await nextTask();
   }
 
   #threadSockets() {

@@ -1,4 +1,7 @@
-/** The ingest thread's entry: a Worker that takes commands and runs the loop. An error in it ends the thread; the supervisor sees that. */
+/**
+ * The ingest thread's entry: a Worker that takes commands and runs the loop. An error in it ends the thread; the supervisor sees
+ * that.
+ */
 
 import type { Logger } from "#base";
 import { IngestLoop } from "./ingest-loop.ts";

@@ -71,7 +71,8 @@ function applyNext(state: Live, batch: Batch, limits: TransitionLimits): Transit
 
 /**
  * `held` is the batch that ended it, if it is one to keep: the snapshot may lie before it. One too large to be held is not
- * missed, since the snapshot is asked for after it was sent. A state that has lasted is recovered at once; one that has not waits, so that a stream that keeps failing does not spin.
+ * missed, since the snapshot is asked for after it was sent. A state that has lasted is recovered at once; one that has not
+ * waits, so that a stream that keeps failing does not spin.
  */
 function desynchronize(state: Live, problem: Unsynchronized, held: Held | null): Transition {
   const stop: readonly Effect[] = [

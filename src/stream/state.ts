@@ -16,7 +16,8 @@ export interface Recovery {
 }
 
 /**
- * `attempt` counts recoveries that failed, or did not last, one after another; it decides how long to wait before the next.
+ * `attempt` counts recoveries that failed one after another, and decides how long to wait before the next; in `live` it is 1 until
+ * the state has lasted.
  * Only `live` is synchronized.
  */
 export type StreamState =
@@ -58,8 +59,8 @@ export type StreamEvent =
   /** libzmq has given the connection up: a message was too large, or the endpoint is no publisher. The subscriber is dead. */
   | { type: "subscriber-lost"; problem: Unsynchronized }
   /**
-   * A live batch arrived. `bytes`: what holding it costs. `isRepeat`: the very bytes of a batch seen before. `isFullState`: AllBlocksCleared and then stores;
-   * looked for only where it matters (not in order, or not synchronized).
+   * A live batch arrived. `bytes`: what holding it costs. `isRepeat`: the very bytes of a batch seen before. `isFullState`:
+   * AllBlocksCleared and then stores; looked for only where it matters (not in order, or not synchronized).
    */
   | { type: "batch"; batchSeq: number; bytes: number; isRepeat: boolean; isFullState: boolean }
   /** A live message that is no batch. */
@@ -89,7 +90,9 @@ export type Effect =
   | { type: "release-held" }
   /** Apply the batch at hand; then `batch-failed` or nothing. */
   | { type: "apply-batch" }
-  /** Build the kept snapshot's state, apply the held batches after the watermark, publish both; then `adopted` or `adopt-failed`. */
+  /**
+   * Build the kept snapshot's state, apply the held batches after the watermark, publish both; then `adopted` or `adopt-failed`.
+   */
   | { type: "adopt-snapshot"; watermark: number }
   /** The batch at hand is the whole state: build and publish it; then `adopted` or `adopt-failed`. */
   | { type: "adopt-batch" }

@@ -12,7 +12,10 @@ export interface HeldBatch {
   payload: Uint8Array;
 }
 
-/** `unreadable`: the snapshot is none of this stream's, which stays as it is. `unfit`: what was understood does not fit the index or each other. */
+/**
+ * `unreadable`: the snapshot is none of this stream's, which stays as it is. `unfit`: what was understood does not fit the index
+ * or each other.
+ */
 export type Adoption =
   | { kind: "adopted"; batchSeq: number; isEmpty: boolean }
   | { kind: "unreadable" | "unfit"; problem: Unsynchronized };

@@ -16,7 +16,7 @@ const RESTART = { firstMs: 500, maxMs: 30_000 };
 /** A thread that ran this long before it crashed is started again at once. */
 const RESTART_SETTLED_MS = 60_000;
 
-/** A thread that has not finished a turn for this long hangs; the largest snapshot takes well under a second. */
+/** The largest snapshot takes well under a second. */
 const HANG_MS = 10_000;
 
 /** The thread closes its sockets within a turn; then it is ended anyway. */
@@ -27,6 +27,8 @@ export interface IngestSupervisorOptions {
   logger: Logger;
   /** The thread's entry; tests have one that crashes. */
   threadUrl?: URL;
+  /** A thread that has not finished a turn for this long hangs, and is replaced. */
+  hangMs?: number;
 }
 
 interface RunningThread {
@@ -50,7 +52,7 @@ export class IngestSupervisor {
   #isStopping = false;
 
   private constructor(options: IngestSupervisorOptions, index: IndexHandle) {
-    this.#options = { threadUrl: new URL("./ingest-thread.ts", import.meta.url), ...options };
+    this.#options = { threadUrl: new URL("./ingest-thread.ts", import.meta.url), hangMs: HANG_MS, ...options };
     this.#index = index;
     this.directory = new KvDirectory(index);
   }
@@ -103,20 +105,21 @@ export class IngestSupervisor {
   }
 
   #startThread(): void {
-    const worker = new Worker(this.#options.threadUrl.href);
+    const { threadUrl, hangMs, limits } = this.#options;
+    const worker = new Worker(threadUrl.href);
     const thread: RunningThread = {
       worker,
       caller: null,
-      pulse: new Pulse(HANG_MS, () => this.#onEnd(thread, `it has not finished a turn for ${HANG_MS} ms`)),
+      pulse: new Pulse(hangMs, () => this.#onEnd(thread, `it has not finished a turn for ${hangMs} ms`)),
       startedAtMs: performance.now(),
       streamsAwaited: new Set(this.#streams.keys()),
       stopped: Promise.withResolvers(),
     };
     this.#thread = thread;
+    thread.pulse.watch();
     worker.onmessage = ({ data }: MessageEvent<IngestReport>) => this.#onReport(thread, data);
     worker.onerror = (event) => this.#onEnd(thread, event.message);
     worker.addEventListener("close", () => this.#onEnd(thread, "it ended"));
-    const { limits } = this.#options;
     this.#command({ type: "start", index: this.#index, limits, pulse: thread.pulse.memory });
     for (const [id, stream] of this.#streams) this.#command({ type: "add-stream", id, stream });
   }
@@ -132,7 +135,6 @@ export class IngestSupervisor {
       case "started":
         if (this.#isStopping) return; // a caller now would keep the thread from ending its context
         thread.caller = new WakeupCaller(report.contextAddress);
-        thread.pulse.watch();
         thread.caller.wake();
         this.#crash = null;
         break;
@@ -172,6 +174,7 @@ export class IngestSupervisor {
         this.#startThread();
       },
       (error: unknown) => {
+        if (this.#isStopping) return;
         this.#crash = String(error);
         this.#restartTimer = setTimeout(() => this.#restart(), RESTART.maxMs);
       },

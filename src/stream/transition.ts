@@ -39,8 +39,9 @@ function inConnecting(state: Connecting, event: StreamEvent): Transition {
       return loseSubscriber(state.attempt, event.problem);
     case "message-malformed":
       return { state, effects: [{ type: "unsynchronize", problem: event.problem }] };
-    case "disconnected":
     case "batch":
+      return { state, effects: [{ type: "count", drop: "stale-message" }] };
+    case "disconnected":
     case "batch-failed":
     case "snapshot":
     case "snapshot-end":

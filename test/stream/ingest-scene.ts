@@ -18,6 +18,9 @@ const LIMITS = {
   resyncIntervalMs: 30_000,
 };
 
+/** Longer than a busy machine keeps a healthy thread from its turn. */
+const HANG_MS = 4000;
+
 /** How often an engine looks for requests, and the test for what it waits for. */
 const LOOK_AGAIN_MS = 2;
 
@@ -45,7 +48,7 @@ export class IngestScene {
     const errors: LogFields[] = [];
     const logger = { info: () => {}, warn: () => {}, error: (_message: string, fields: LogFields = {}) => errors.push(fields) };
     const threadUrl = new URL("./faulty.thread.ts", import.meta.url);
-    const supervisor = await IngestSupervisor.start({ limits: LIMITS, logger, threadUrl });
+    const supervisor = await IngestSupervisor.start({ limits: LIMITS, logger, threadUrl, hangMs: HANG_MS });
     const engines = [1, 2, 3].map((blocks) => {
       const engine = new SimulatedEngine({ name: `engine-${blocks}`, cache: { ...CACHE, chainSeed: BigInt(blocks) } });
       if (silent.includes(engine.name)) engine.fault = "silent";

@@ -10,8 +10,9 @@ export const TOKEN_BYTES = 4;
 const LIST_PARAMETERS: ReadonlySet<string> = new Set(["instance_names"]);
 
 /**
- * Copies `body` into `tokens`; `query` becomes the fields. An empty body is an empty prompt. Throws a problem: 400 when the body ends
- * within a token, 413 when it has more than `tokens.length` tokens, 422 when a parameter that holds one value is there twice.
+ * Copies `body` into `tokens`; `query` becomes the fields. An empty body is an empty prompt. Throws a problem: 400 when the body
+ * ends within a token, 413 when it has more than `tokens.length` tokens, 422 when a parameter that holds one value is there
+ * twice.
  */
 export function decodeBinaryBody(body: Uint8Array, query: URLSearchParams, tokens: Uint32Array): DecodedBody {
   if (body.length % TOKEN_BYTES !== 0) {
@@ -24,7 +25,10 @@ export function decodeBinaryBody(body: Uint8Array, query: URLSearchParams, token
   return { tokenCount: copyTokens(body, tokens), fields: readParameters(query) };
 }
 
-/** Copies u32 little-endian tokens and returns their count; `bytes.length` is a multiple of 4. Throws a 413 problem when `tokens` is shorter. */
+/**
+ * Copies u32 little-endian tokens and returns their count; `bytes.length` is a multiple of 4. Throws a 413 problem when `tokens`
+ * is shorter.
+ */
 export function copyTokens(bytes: Uint8Array, tokens: Uint32Array): number {
   const tokenCount = bytes.length / TOKEN_BYTES;
   if (tokenCount > tokens.length) throw tooManyTokens(tokenCount, tokens.length);

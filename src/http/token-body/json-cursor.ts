@@ -1,6 +1,7 @@
 /**
- * A strict walk over JSON text (RFC 8259) that knows the byte where it stands: `JSON.parse` makes the values, the cursor says where
- * they begin and end and where the text goes wrong. Every method leaves the cursor behind what it has read, or throws a 400 problem.
+ * A strict walk over JSON text (RFC 8259) that knows the byte where it stands: `JSON.parse` makes the values, the cursor says
+ * where they begin and end and where the text goes wrong. Every method leaves the cursor behind what it has read, or throws a 400
+ * problem.
  */
 
 import { excerpt, Problem } from "../problem.ts";

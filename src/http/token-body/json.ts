@@ -11,8 +11,9 @@ const OPEN_BRACE = 0x7b;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 /**
- * Decodes `body` and writes its tokens into `tokens`. Throws a problem at the first mistake: 400 when the body is not one JSON object
- * or names a field twice, 413 when it has more than `tokens.length` tokens, 422 when token_ids is missing or not a list of tokens.
+ * Decodes `body` and writes its tokens into `tokens`. Throws a problem at the first mistake: 400 when the body is not one JSON
+ * object or names a field twice, 413 when it has more than `tokens.length` tokens, 422 when token_ids is missing or not a list of
+ * tokens.
  */
 export function decodeJsonBody(body: Uint8Array, tokens: Uint32Array): DecodedBody {
   // A byte order mark says nothing about UTF-8 and carries no content; RFC 8259 lets a parser ignore it.

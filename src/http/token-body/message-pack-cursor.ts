@@ -1,6 +1,6 @@
 /**
- * A walk over MessagePack that knows the byte where it stands. It proves that all that a header announces is there before the library
- * makes values of it: the library reserves an announced array at once, so a few bytes could otherwise take megabytes.
+ * A walk over MessagePack that knows the byte where it stands. It proves that all that a header announces is there before the
+ * library makes values of it: the library reserves an announced array at once, so a few bytes could otherwise take megabytes.
  */
 
 import { Problem } from "../problem.ts";

@@ -1,6 +1,6 @@
 /**
- * The hot loop of JSON bodies: `[1, 2, 3]` from bytes straight into token memory. It handles well-formed tokens only; whatever else
- * it meets goes to the strict cursor, which names the mistake.
+ * The hot loop of JSON bodies: `[1, 2, 3]` from bytes straight into token memory. It handles well-formed tokens only; whatever
+ * else it meets goes to the strict cursor, which names the mistake.
  */
 
 import { excerptText } from "../problem.ts";
@@ -17,8 +17,8 @@ const CLOSE_BRACKET = 0x5d;
 const SAFE_DIGITS = 9;
 
 /**
- * Writes the array that begins at the cursor into `tokens`, moves the cursor behind it and returns the count. Throws a problem: 400
- * when the text is not JSON, 413 when `tokens` is full, 422 when an element is not a token.
+ * Writes the array that begins at the cursor into `tokens`, moves the cursor behind it and returns the count. Throws a problem:
+ * 400 when the text is not JSON, 413 when `tokens` is full, 422 when an element is not a token.
  */
 export function scanTokenArray(cursor: JsonCursor, tokens: Uint32Array): number {
   cursor.offset++;

@@ -1,6 +1,6 @@
 /**
- * Whether an event is one that the directory answers for: of plain text, and of a KV cache group with full attention. The blocks of
- * any other must never match a plain prompt, so that what cannot be read counts as outside.
+ * Whether an event is one that the directory answers for: of plain text, and of a KV cache group with full attention. The blocks
+ * of any other must never match a plain prompt, so that what cannot be read counts as outside.
  */
 
 import { NameTable } from "../msgpack/name-table.ts";

@@ -1,4 +1,7 @@
-/** Errors of libzmq calls. What a peer or the network may cause is a value elsewhere; these mean a wrong endpoint or a broken process. */
+/**
+ * Errors of libzmq calls. What a peer or the network may cause is a value elsewhere; these mean a wrong endpoint or a broken
+ * process.
+ */
 
 import { constants } from "node:os";
 import { ZMQ_ERRNO_BASE } from "./constants.ts";

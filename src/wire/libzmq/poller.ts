@@ -60,9 +60,9 @@ export class Poller<Owner> {
   }
 
   /**
-   * Waits until a socket has a message or `timeoutMs` have passed (0 and less: only looks; it must be finite) and returns the owners of the readable ones,
-   * in an array that the next call reuses. It may return early with none: a signal to the process or to libzmq alone ends
-   * the wait too.
+   * Waits until a socket has a message or `timeoutMs` have passed (0 and less: only looks; it must be finite) and returns the
+   * owners of the readable ones, in an array that the next call reuses. It may return early with none: a signal to the process or
+   * to libzmq alone ends the wait too.
    */
   wait(timeoutMs: number): readonly Owner[] {
     assert(Number.isFinite(timeoutMs), "a poller waits for a limited time");

@@ -42,7 +42,10 @@ export function pageRecord(page: u32): usize {
   return pageRecords + ((<usize>page) << 3);
 }
 
-/** A zeroed page (one that was never used is zero already, and costs no memory until it is), or 0 when the memory may not or cannot grow. */
+/**
+ * A zeroed page (one that was never used is zero already, and costs no memory until it is), or 0 when the memory may not or
+ * cannot grow.
+ */
 export function takePage(depth: u32): u32 {
   const free = freeCount();
   let page: u32;

@@ -214,7 +214,10 @@ export function failBatch(reason: u32, first: f64, second: f64): void {
   flush(stream);
 }
 
-/** As `failBatch` after a commit that found no memory: forgets the stream's blocks too, for what is set no longer agrees with them. */
+/**
+ * As `failBatch` after a commit that found no memory: forgets the stream's blocks too, for what is set no longer agrees with
+ * them.
+ */
 export function abandonBatch(reason: u32, first: f64, second: f64): void {
   hide(stream, reason, first, second);
   emptyStream();
