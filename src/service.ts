@@ -29,7 +29,13 @@ export class Service {
 
     const supervisor = await IngestSupervisor.start({ limits: kvEvents, logger });
     const { directory } = supervisor;
-    const app = createApp({ directory, readiness: supervisor, logger, internalApiToken: config.internalApiToken });
+    const app = createApp({
+      directory,
+      readiness: supervisor,
+      reports: () => supervisor.reports(),
+      logger,
+      internalApiToken: config.internalApiToken,
+    });
     try {
       const listener = listen(app, { host: config.host, port: config.httpServerPort });
       logger.info("Listening", { host: config.host, port: listener.port });

@@ -11,12 +11,10 @@ const ENDPOINT_FORMAT = "warmpath-endpoint";
 
 FormatRegistry.Set(ENDPOINT_FORMAT, (text) => canonicalEndpoint(text) !== null);
 
-const endpoint = (description: string) =>
-  Type.String({
-    format: ENDPOINT_FORMAT,
-    allowed: "tcp://host:port with a port from 1 to 65535 and no wildcard host (*, 0.0.0.0, [::])",
-    description,
-  });
+const endpoint = {
+  format: ENDPOINT_FORMAT,
+  allowed: "tcp://host:port with a port from 1 to 65535 and no wildcard host (*, 0.0.0.0, [::])",
+};
 
 const blockSize = () =>
   Type.Integer({ default: 128, minimum: 1, maximum: 4096, description: "Tokens per block; must match published events" });
@@ -52,15 +50,20 @@ export const StreamFields = Type.Object(
       default: 0,
       minimum: 0,
       maximum: 4095,
-      description: "Data-parallel rank; must match published batches",
+      description: "Data-parallel rank; batches of an xllm stream must carry it",
     }),
     engine: Type.Union(
       ENGINES.map((engine) => Type.Literal(engine)),
       { default: "xllm", description: "Engine that publishes the stream" },
     ),
     block_size: blockSize(),
-    endpoint: endpoint("Where the rank publishes its events"),
-    replay_endpoint: endpoint("Where the rank answers with its snapshot"),
+    endpoint: Type.String({ ...endpoint, description: "Where the rank publishes its events" }),
+    replay_endpoint: Type.Union([Type.String(endpoint), Type.Null()], {
+      default: null,
+      allowed: `${endpoint.allowed}, or null`,
+      description:
+        "Where the rank answers with its snapshot (xllm: required) or its last batches (others: null when it does not)",
+    }),
     topic: Type.String({ default: "", description: "Exact topic of the publisher" }),
     // Seeds cross threads as one u32 word.
     hash_seed: Type.Integer({ default: 1024, minimum: 0, maximum: 4294967295, description: "Seed of Warmpath's content keys" }),
@@ -92,7 +95,7 @@ export const KvEventsFile = Type.Object(
       default: 8388608,
       minimum: 1024,
       maximum: 268435456,
-      description: "Largest live message or snapshot reply",
+      description: "Largest live message, snapshot or replayed batch",
     }),
     // Limits cross threads as one u32 word.
     max_buffered_bytes: Type.Integer({
@@ -106,13 +109,14 @@ export const KvEventsFile = Type.Object(
       default: 2000,
       minimum: 1,
       maximum: 600000,
-      description: "Time for a whole snapshot; later it is abandoned and asked for again",
+      description: "Time for a whole snapshot or replay; later it is abandoned and asked for again",
     }),
     resync_interval_ms: Type.Integer({
       default: 30000,
       minimum: 1000,
       maximum: 3600000,
-      description: "Time between two comparisons of a synchronized stream with a fresh snapshot",
+      description:
+        "Time between two comparisons of a synchronized stream with a fresh snapshot; no effect on engines without snapshots",
     }),
     streams: Type.Optional(Type.Array(StreamFields)),
   },

@@ -18,6 +18,7 @@ export function ruleProblems(file: unknown): Problem[] {
     ...(discovery === undefined ? [] : besideDiscovery(entries.length)),
     ...(Value.Check(Discovery, discovery) ? equalOffsets(discovery) : []),
     ...(Value.Check(KvEventsFile.properties.max_streams, max_streams) ? tooMany(entries.length, max_streams) : []),
+    ...missingReplay(entries),
     ...repeatedRanks(entries),
     ...sharedEndpoints(entries),
   ];
@@ -40,6 +41,15 @@ function tooMany(streamCount: number, maxStreams: number): Problem[] {
   return [{ setting: "streams", found: String(streamCount), needed: `at most max_streams ${maxStreams}` }];
 }
 
+/** The snapshot is the one way into an xLLM stream. */
+function missingReplay(streams: readonly Partial<StreamFields>[]): Problem[] {
+  return streams.flatMap(({ engine, replay_endpoint }, position) => {
+    if (engine !== "xllm" || replay_endpoint !== null) return [];
+    const needed = 'tcp://host:port, where engine "xllm" answers with its snapshot';
+    return { setting: `streams[${position}].replay_endpoint`, found: "nothing", needed };
+  });
+}
+
 function repeatedRanks(streams: readonly Partial<StreamFields>[]): Problem[] {
   const claims = streams.flatMap(({ instance_name, dp_rank }, position) => {
     if (instance_name === undefined || dp_rank === undefined) return [];
@@ -54,7 +64,7 @@ function sharedEndpoints(streams: readonly Partial<StreamFields>[]): Problem[] {
   const claims = streams.flatMap((stream, position) =>
     (["endpoint", "replay_endpoint"] as const).flatMap((role) => {
       const endpoint = stream[role];
-      const key = endpoint === undefined ? null : canonicalEndpoint(endpoint);
+      const key = typeof endpoint === "string" ? canonicalEndpoint(endpoint) : null;
       return key === null ? [] : { setting: `streams[${position}].${role}`, key, found: JSON.stringify(endpoint) };
     }),
   );

@@ -3,6 +3,7 @@
  * 2n + 1), tokens are u32. The arrays are the decoder's scratch: they are valid only until the next event.
  */
 
+import type { Namespace } from "./namespace.ts";
 import type { Tier } from "./tier.ts";
 
 /** Blocks became resident on a tier: hash n covers tokens [n × blockSize, (n + 1) × blockSize), hash n-1 is its parent. */
@@ -18,6 +19,8 @@ export interface BlockStored {
   tokenCount: number;
   blockSize: number;
   tier: Tier;
+  /** Null for plain text on the base model. Its root counts where the event has no parent; extra keys are one per hash. */
+  namespace: Namespace | null;
 }
 
 /** Blocks left one tier; replicas on other tiers stay. */
@@ -31,11 +34,15 @@ export interface BlockRemoved {
 export const SKIP_REASONS = [
   "unknown-event",
   "malformed-event",
+  "malformed-removal",
   "unknown-medium",
+  "sparse-group",
+  "not-owned",
   "wrong-block-size",
   "wrong-token-count",
   "own-parent",
   "orphan",
+  "unknown-parent",
 ] as const;
 
 export type SkipReason = (typeof SKIP_REASONS)[number];

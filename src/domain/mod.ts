@@ -9,8 +9,10 @@ export {
   SKIP_REASONS,
   type SkipReason,
 } from "./kv-event.ts";
+export { concatenate, type ExtraKey, extraKeyBytes, loraIdRoot, loraNameRoot, type Namespace } from "./namespace.ts";
 export { TOKENS_MAX } from "./prompt.ts";
-export type { StreamMatch } from "./residency.ts";
+export type { StreamReport } from "./report.ts";
+export type { Coverage, StreamMatch } from "./residency.ts";
 export { ENGINES, type Engine, type StreamDescription, streamName } from "./stream.ts";
 export { TIER_CODE, TIERS, type Tier } from "./tier.ts";
 export {

@@ -3,10 +3,14 @@
 import type { StreamDescription } from "./stream.ts";
 import type { Unsynchronized } from "./unsynchronized.ts";
 
+export type Coverage = "full" | "partial";
+
 export interface StreamMatch {
   stream: StreamDescription;
   /** Null while the stream is synchronized. */
   unsynchronized: Unsynchronized | null;
+  /** Partial: blocks stored before the stream was joined, or that could not be read, are unknown; never is one claimed wrongly. */
+  coverage: Coverage;
   /** The last batch that the index holds. */
   batchSeq: number;
   /** Blocks of the prompt's contiguous prefix by the fastest tier that holds each; all 0 while unsynchronized. */

@@ -1,6 +1,6 @@
 /** A stream: Warmpath's subscription to one data-parallel rank of one instance. */
 
-export const ENGINES = ["xllm"] as const;
+export const ENGINES = ["xllm", "vllm", "sglang"] as const;
 
 export type Engine = (typeof ENGINES)[number];
 
@@ -14,8 +14,8 @@ export interface StreamDescription {
   hashSeed: number;
   /** `tcp://host:port` of the publisher. */
   endpoint: string;
-  /** `tcp://host:port` of the recovery endpoint. */
-  replayEndpoint: string;
+  /** `tcp://host:port` of the recovery endpoint; null when the engine has none, which an xLLM engine always has. */
+  replayEndpoint: string | null;
   /** Exact topic of the publisher's messages. */
   topic: string;
 }

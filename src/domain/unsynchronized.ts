@@ -6,6 +6,7 @@
 const SENTENCES = {
   "not-connected": () => "not connected to the publisher yet",
   "snapshot-awaited": () => "waiting for the engine's snapshot",
+  "replay-awaited": () => "waiting for the batches that the publisher still has",
   disconnected: () => "the publisher disconnected",
   "not-a-publisher": () => "the event endpoint refuses subscribers",
   "not-a-replay-endpoint": () => "the replay endpoint refuses requests",
@@ -27,6 +28,9 @@ const SENTENCES = {
   "snapshot-malformed": () => "the snapshot cannot be decoded",
   "snapshot-oversized": (limitBytes: number) => `snapshot larger than max_message_bytes ${limitBytes}`,
   "snapshot-behind": (watermark: number, first: number) => `snapshot ends at batch ${watermark}, live batches begin at ${first}`,
+  "replay-timeout": (timeoutMs: number) => `no answer to a replay request within replay_timeout_ms ${timeoutMs}`,
+  "replay-malformed": () => "the answer to a replay request is none",
+  "replay-oversized": (limitBytes: number) => `a replayed batch is larger than max_message_bytes ${limitBytes}`,
   "large-batch": (batchSeq: number) => `batch ${batchSeq} is being applied in parts`,
   "ingest-stopped": () => "the ingest thread ended and is being started again",
   closed: () => "the stream was closed",

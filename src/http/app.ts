@@ -6,6 +6,7 @@ import { TOKENS_MAX } from "#domain";
 import type { AppDependencies } from "./dependencies.ts";
 import { problemOf, unroutedProblem } from "./error-answer.ts";
 import { createHealthRoutes } from "./health/mod.ts";
+import { createMetricsRoutes } from "./metrics/mod.ts";
 import { createQueryRoutes } from "./query/mod.ts";
 import { REQUEST_ID_HEADER, requestId } from "./request-id.ts";
 
@@ -24,6 +25,7 @@ export function createApp(dependencies: AppDependencies) {
       return problem.toResponse();
     })
     .use(createHealthRoutes(dependencies))
+    .use(createMetricsRoutes(dependencies))
     .use(createQueryRoutes(dependencies));
   return app;
 }

@@ -1,16 +1,18 @@
 /** What the HTTP door needs from the rooms below it; the service hands it in. */
 
 import type { Logger } from "#base";
-import type { StreamMatch } from "#domain";
+import type { Namespace, StreamMatch, StreamReport } from "#domain";
 
 export interface KvDirectory {
+  /** Bytes of memory that the index takes now. */
+  readonly bytesInUse: number;
   /** Where a prompt's tokens are written before `match`: memory shared with the index, `TOKENS_MAX` long. */
   readonly tokens: Uint32Array;
   /**
-   * Matches the first `tokenCount` tokens with every stream, or with the streams of `instanceNames` only; in any order.
-   * "busy": the index was not free in time.
+   * Matches the first `tokenCount` tokens under `namespace` with every stream, or with the streams of `instanceNames` only; in
+   * any order. "busy": the index was not free in time.
    */
-  match(tokenCount: number, instanceNames: ReadonlySet<string> | null): StreamMatch[] | "busy";
+  match(tokenCount: number, instanceNames: ReadonlySet<string> | null, namespace: Namespace | null): StreamMatch[] | "busy";
 }
 
 export interface Readiness {
@@ -19,6 +21,8 @@ export interface Readiness {
 }
 
 export interface AppDependencies {
+  /** What each stream has gone through; those whose thread does not answer in time are absent. */
+  reports(): Promise<StreamReport[]>;
   directory: KvDirectory;
   readiness: Readiness;
   /** Receives the cause of every answer 500. */

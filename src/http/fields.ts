@@ -10,7 +10,7 @@ const ERRORS_MAX = 16;
 
 /**
  * Compiles `schema` to a check that returns the fields typed, or throws a 422 problem. A known field that is null counts as
- * absent. Every property of the schema needs a `description` that says what is allowed; `otherFields` are fields known elsewhere.
+ * absent. Every schema within it needs a `description` that says what is allowed; `otherFields` are fields known elsewhere.
  */
 export function createFieldsCheck<T extends TObject>(
   schema: T,
@@ -23,14 +23,24 @@ export function createFieldsCheck<T extends TObject>(
     const present = Object.fromEntries(Object.entries(fields).filter(isPresent));
     if (compiled.Check(present)) return present;
     const errors = new Map<string, ProblemError & { pointer: string }>();
-    for (const error of compiled.Errors(present)) {
+    for (const found of compiled.Errors(present)) {
       if (errors.size === ERRORS_MAX) break;
+      const error = deepestError(found);
       if (!errors.has(error.path)) errors.set(error.path, { pointer: error.path, detail: describe(error, names) });
     }
     const all = [...errors.values()];
     const detail = all.map((error) => `${excerptText(error.pointer)}: ${error.detail}`).join("; ");
     throw new Problem("invalid-fields", { detail: `Cannot read ${detail}`, errors: all });
   };
+}
+
+/** Of a value that fits no variant of a union, what is wrong within the variant that fits it from outside, if one does. */
+function deepestError(error: ValueError): ValueError {
+  for (const variantErrors of error.errors) {
+    const first = variantErrors.First();
+    if (first !== undefined && first.path !== error.path) return deepestError(first);
+  }
+  return error;
 }
 
 function describe(error: ValueError, names: string): string {

@@ -5,7 +5,7 @@ import { TOKENS_MAX } from "#domain";
 /** The longest token in any body form is ten digits, a comma and a space of JSON. */
 const TOKEN_BYTES_MAX = 12;
 
-/** Room for all fields beside the tokens: 1,024 instance names of up to 1,000 bytes. */
+/** Room for all fields beside the tokens: 1,024 instance names of up to 1,000 bytes, or multimodal keys of 10,000 blocks. */
 const OTHER_FIELDS_BYTES_MAX = 1_048_576;
 
 /** Bytes of one body: what the largest allowed prompt can need. A larger body is refused with a problem document. */

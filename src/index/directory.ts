@@ -1,7 +1,7 @@
 /** The live directory as the main thread sees it: which stream has which id, and what each holds of a prompt. */
 
 import { assert } from "#base";
-import { type StreamDescription, type StreamMatch, unsynchronized } from "#domain";
+import { type Namespace, type StreamDescription, type StreamMatch, unsynchronized } from "#domain";
 import { type IndexHandle, STREAMS_MAX } from "./memory.ts";
 import { type Keyspace, KvIndexReader } from "./reader.ts";
 
@@ -14,6 +14,7 @@ interface KeyspaceStreams {
 /** What is said of a stream that nobody attends to. */
 const UNATTENDED: Omit<StreamMatch, "stream"> = {
   unsynchronized: unsynchronized("ingest-stopped"),
+  coverage: "full",
   batchSeq: 0,
   deviceHitBlocks: 0,
   hostOnlyHitBlocks: 0,
@@ -69,10 +70,11 @@ export class KvDirectory {
   }
 
   /**
-   * What each stream holds of the first `tokenCount` tokens; `instanceNames` narrows the streams, null means all. "busy" when
-   * the index could not be entered in time. Streams of one keyspace are read at one moment.
+   * What each stream holds of the first `tokenCount` tokens under the namespace, null for plain text on the base model; its extra
+   * keys are by block, of each stream's own block size. `instanceNames` narrows the streams, null means all. "busy" when the
+   * index could not be entered in time. Streams of one keyspace are read at one moment.
    */
-  match(tokenCount: number, instanceNames: ReadonlySet<string> | null): StreamMatch[] | "busy" {
+  match(tokenCount: number, instanceNames: ReadonlySet<string> | null, namespace: Namespace | null): StreamMatch[] | "busy" {
     const matches: StreamMatch[] = [];
     for (const { keyspace, streams } of this.#keyspaces.values()) {
       const wanted = [...streams].filter(([, { instanceName }]) => instanceNames?.has(instanceName) ?? true);
@@ -83,7 +85,7 @@ export class KvDirectory {
       }
       this.#wanted.fill(0);
       for (const [id] of wanted) this.#wanted[id >> 5] |= 1 << (id & 31);
-      if (!this.#reader.match(tokenCount, keyspace, this.#wanted)) return "busy";
+      if (!this.#reader.match(tokenCount, keyspace, this.#wanted, namespace)) return "busy";
       for (const [id, stream] of wanted) matches.push(this.#reader.read(id, stream));
     }
     return matches;

@@ -3,7 +3,8 @@
  * the ingest thread writes and the main thread reads. README.md has the memory map and the rules of consistency.
  */
 
+export type { BatchKind } from "./batch-notes.ts";
 export { KvDirectory } from "./directory.ts";
 export { createIndex, type IndexHandle, type IndexLimits, STREAMS_MAX, worstCaseBytes } from "./memory.ts";
 export { KvIndexReader } from "./reader.ts";
-export { type BatchKind, KvIndexWriter, type WrittenStream } from "./writer.ts";
+export { KvIndexWriter, type WrittenStream } from "./writer.ts";

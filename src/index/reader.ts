@@ -1,8 +1,9 @@
 /** The reading face of the index, for the main thread: one prompt against all streams, and what each stream's state is. */
 
 import { assert } from "#base";
-import { type StreamDescription, type StreamMatch, TOKENS_MAX, type Unsynchronized } from "#domain";
+import { type Namespace, type StreamDescription, type StreamMatch, TOKENS_MAX, type Unsynchronized } from "#domain";
 import type { KernelExports } from "./kernel/load.ts";
+import { KEY_BYTES_MAX, keyRuns, rekey } from "./key-runs.ts";
 import { attachKernel, bytesInUse, type IndexHandle, reasonOf, STREAMS_MAX } from "./memory.ts";
 
 const STATUS_WORDS = 16;
@@ -16,6 +17,7 @@ export interface Keyspace {
 export class KvIndexReader {
   readonly #kernel: KernelExports;
   readonly #wanted: Uint32Array;
+  readonly #keyBytes: Uint8Array;
   readonly #results: Uint32Array;
   readonly #statusWords: Uint32Array;
   readonly #statusNumbers: Float64Array;
@@ -29,6 +31,7 @@ export class KvIndexReader {
     this.#kernel = kernel;
     this.tokens = new Uint32Array(buffer, kernel.readerTokensAddress(), TOKENS_MAX);
     this.#wanted = new Uint32Array(buffer, kernel.readerWantedAddress(), STREAMS_MAX / 32);
+    this.#keyBytes = new Uint8Array(buffer, kernel.readerBytesAddress(), KEY_BYTES_MAX);
     this.#results = new Uint32Array(buffer, kernel.readerResultsAddress(), handle.limits.maxStreams * 4);
     const statuses = kernel.readerStatusesAddress();
     this.#statusWords = new Uint32Array(buffer, statuses, handle.limits.maxStreams * STATUS_WORDS);
@@ -36,15 +39,17 @@ export class KvIndexReader {
   }
 
   /**
-   * Matches the first `tokenCount` tokens for the streams in `wanted`, a set of 128 bits in four words; all of them must be
-   * of this keyspace. Then `read` gives each stream's answer, all from one moment. False when the writer did not leave the
-   * index in time. Costs one hash and one cache line a block.
+   * Matches the first `tokenCount` tokens under the namespace, null for none, for the streams in `wanted`, a set of 128 bits in
+   * four words; all of them must be of this keyspace. Then `read` gives each stream's answer, all from one moment. False when
+   * the writer did not leave the index in time. Costs one hash and one cache line a block.
    */
-  match(tokenCount: number, keyspace: Keyspace, wanted: Uint32Array): boolean {
+  match(tokenCount: number, keyspace: Keyspace, wanted: Uint32Array, namespace: Namespace | null): boolean {
     assert(tokenCount <= TOKENS_MAX, `a prompt has at most ${TOKENS_MAX} tokens`);
     const blocks = Math.floor(tokenCount / keyspace.blockSize);
     this.#wanted.set(wanted);
-    this.#kernel.hashPrompt(blocks, keyspace.blockSize, keyspace.hashSeed);
+    this.#kernel.beginPrompt(keyspace.blockSize, keyspace.hashSeed);
+    if (namespace === null) this.#kernel.hashPrompt(blocks);
+    else this.#hashPrompt(blocks, namespace);
     return this.#kernel.match(blocks) !== 0;
   }
 
@@ -56,6 +61,7 @@ export class KvIndexReader {
     return {
       stream,
       unsynchronized: this.#unsynchronized(words),
+      coverage: this.#statusWords[words + 1] === 0 ? "full" : "partial",
       batchSeq: this.#statusNumbers[words / 2 + 3],
       deviceHitBlocks: prefix - hostOnly - diskOnly,
       hostOnlyHitBlocks: hostOnly,
@@ -68,6 +74,13 @@ export class KvIndexReader {
 
   get bytesInUse(): number {
     return bytesInUse(this.#kernel);
+  }
+
+  #hashPrompt(blocks: number, namespace: Namespace): void {
+    for (const { bytes, from, to } of keyRuns(namespace, false, blocks)) {
+      if (bytes !== null) rekey(bytes, this.#keyBytes, this.#kernel.rekeyPrompt);
+      this.#kernel.hashPrompt(to - from);
+    }
   }
 
   #unsynchronized(words: number): Unsynchronized | null {

@@ -1,29 +1,23 @@
 /**
  * The writing face of the index, for the ingest thread alone. A batch is begun, its events arrive, and it is committed: a
- * reader sees the stream's state before the batch or after it. Whatever goes wrong within a batch is its `problem`; the
- * caller then fails the batch, and the stream scores zero hits until it is replaced whole.
+ * reader sees the stream's state before the batch or after it. What a batch cannot go on with is its `problem`; the caller then
+ * fails the batch, and the stream scores zero hits until it has a state again.
  */
 
 import { assert } from "#base";
 import {
   type BlockRemoved,
   type BlockStored,
+  type Coverage,
   type KvEventSink,
-  SKIP_REASONS,
   type SkipReason,
-  TIER_CODE,
   type Unsynchronized,
   unsynchronized,
 } from "#domain";
+import { type BatchKind, BatchNotes } from "./batch-notes.ts";
+import { EventCalls, followingBlocks, type StoreOutcome } from "./event-calls.ts";
 import type { KernelExports } from "./kernel/load.ts";
 import { attachKernel, bytesInUse, type IndexHandle, reasonCode } from "./memory.ts";
-
-/** Tokens, and hashes, of one call into the kernel; assembly/layout.ts has the area. */
-const STORE_TOKENS_MAX = 65_536;
-
-// Outcomes of the kernel's stores; assembly/stream-writer.ts has them too.
-const STORED = 0;
-const BLOCK_LIMIT = 1;
 
 /** What the index must know of a stream to write it. */
 export interface WrittenStream {
@@ -33,32 +27,22 @@ export interface WrittenStream {
   hashSeed: number;
   /** True: removals must be as many as stores of a block on a tier. False: a store is presence, one removal removes. */
   counted: boolean;
+  /** True: a store that cannot be understood is its batch's problem. False: it is left out and counted, the rest applies. */
+  strict: boolean;
 }
-
-/** What a batch is to the stream. */
-export type BatchKind =
-  /** Changes to the state that the stream has; a block whose parent is unknown is a problem. */
-  | "changes"
-  /** The whole state, parents first; a block whose parent is missing is left out with its descendants. */
-  | "state";
 
 export class KvIndexWriter implements KvEventSink {
   readonly #kernel: KernelExports;
   readonly #limits: IndexHandle["limits"];
-  readonly #tokens: Uint32Array;
-  readonly #hashes: Uint32Array;
-  #stream: WrittenStream = { id: 0, blockSize: 1, hashSeed: 0, counted: false };
-  #kind: BatchKind = "changes";
-  #batchSeq = 0;
+  readonly #calls: EventCalls;
+  #stream: WrittenStream = { id: 0, blockSize: 1, hashSeed: 0, counted: false, strict: true };
+  readonly #notes = new BatchNotes();
   #isOpen = false;
-  #problem: Unsynchronized | null = null;
-  #skipped: Uint32Array = new Uint32Array(SKIP_REASONS.length);
 
   constructor(handle: IndexHandle) {
     this.#kernel = attachKernel(handle, 0);
     this.#limits = handle.limits;
-    this.#tokens = new Uint32Array(handle.memory.buffer, this.#kernel.storeTokensAddress(), STORE_TOKENS_MAX);
-    this.#hashes = new Uint32Array(handle.memory.buffer, this.#kernel.storeHashesAddress(), STORE_TOKENS_MAX * 2);
+    this.#calls = new EventCalls(this.#kernel, handle.memory.buffer);
   }
 
   /** A new stream, empty and unsynchronized for `reason`. The id must be free. */
@@ -77,17 +61,15 @@ export class KvIndexWriter implements KvEventSink {
     assert(!this.#isOpen, "a batch is ended before the next begins");
     this.#select(stream);
     this.#isOpen = true;
-    this.#kind = kind;
-    this.#setBatch(batchSeq);
-    this.#skipped = skipped;
-    this.#problem = null;
+    this.#notes.begin(kind, batchSeq, stream.strict, skipped);
+    this.#kernel.setBatch(batchSeq);
     if (kind === "state") this.#beginState();
   }
 
   /** What follows are changes to the state that was begun, as of this batch. */
   continueWithChanges(batchSeq: number): void {
-    this.#kind = "changes";
-    this.#setBatch(batchSeq);
+    this.#notes.continueWithChanges(batchSeq);
+    this.#kernel.setBatch(batchSeq);
   }
 
   /** Whether the state that was begun holds no block so far. */
@@ -97,17 +79,41 @@ export class KvIndexWriter implements KvEventSink {
 
   /** The first thing that went wrong since `begin`. */
   get problem(): Unsynchronized | null {
-    return this.#problem;
+    return this.#notes.problem;
+  }
+
+  /**
+   * Whether a store was left out, since `begin` and the last AllBlocksCleared, whose blocks the engine holds: one that was not
+   * understood, or whose parent is unknown in a state known in part. What is not the stream's to hold does not count.
+   */
+  get isIncomplete(): boolean {
+    return this.#notes.isIncomplete;
+  }
+
+  /** What was wrong with the store that was left out last since `begin`; null where nothing was, or there is no more to say. */
+  get leftOut(): Unsynchronized | null {
+    return this.#notes.leftOut;
+  }
+
+  /** Whether AllBlocksCleared came since `begin`: nothing from before it is left. */
+  get wasCleared(): boolean {
+    return this.#notes.wasCleared;
   }
 
   /** Makes the batch visible as the stream's state after `batchSeq`. Gives a problem, and fails the batch, when memory ends. */
-  commit(batchSeq: number): Unsynchronized | null {
-    assert(this.#isOpen && this.#problem === null, "a batch is committed that was begun and went well");
-    this.#isOpen = false;
-    if (this.#kernel.commitBatch(batchSeq)) return null;
-    const problem = this.#memoryLimit();
-    this.#kernel.abandonBatch(reasonCode(problem.reason), problem.first, problem.second);
-    return problem;
+  commit(batchSeq: number, coverage: Coverage): Unsynchronized | null {
+    this.#close();
+    return this.#kernel.commitBatch(batchSeq, coverage === "partial") ? null : this.#abandon();
+  }
+
+  /**
+   * As `commit`, of a stream that is out of sight and stays so, for its reason: the next batch builds on the state after
+   * `batchSeq`. Readers see the batch sequence and the counts of blocks move on, and no hits.
+   */
+  keep(batchSeq: number): Unsynchronized | null {
+    this.#close();
+    assert(this.#kernel.isOutOfSight() !== 0, "a batch is kept of a stream that is out of sight");
+    return this.#kernel.keepBatch(batchSeq) ? null : this.#abandon();
   }
 
   /** Ends a batch of kind "state" as if it had never begun. */
@@ -116,7 +122,10 @@ export class KvIndexWriter implements KvEventSink {
     this.#kernel.endReplacement();
   }
 
-  /** The stream scores zero hits from now on, for this reason. Ends the batch, which is this stream's if there is one. */
+  /**
+   * The stream scores zero hits from now on, for this reason. Ends the batch, which is this stream's if there is one: the state is
+   * then that of no batch, and a whole state or `forget` must be next. Without one it stays the state of the last batch.
+   */
   fail(stream: WrittenStream, reason: Unsynchronized): void {
     assert(!this.#isOpen || stream.id === this.#stream.id, "a batch is ended by its own stream");
     if (!this.#isOpen) this.#select(stream);
@@ -124,37 +133,44 @@ export class KvIndexWriter implements KvEventSink {
     this.#fail(reason);
   }
 
+  /** A stream that is out of sight holds nothing from now on, is at batch 0, and stays out of sight for its reason. */
+  forget(stream: WrittenStream): void {
+    assert(!this.#isOpen, "a stream is forgotten between batches");
+    this.#select(stream);
+    assert(this.#kernel.isOutOfSight() !== 0, "a stream is forgotten that is out of sight");
+    this.#kernel.emptyStream();
+  }
+
   blockStored(event: BlockStored): void {
-    if (this.#problem !== null) return;
-    const { hashLanes, hashCount, tokens, tokenCount } = event;
+    if (this.problem !== null) return;
+    const { hashLanes, hashCount, tokenCount } = event;
     if (tokenCount === 0) {
-      this.#storeKnown(hashLanes, hashCount, TIER_CODE[event.tier]);
+      this.#note(this.#calls.storeKnown(event));
     } else if (event.blockSize !== this.#stream.blockSize) {
-      this.#leaveOut("wrong-block-size", unsynchronized("wrong-block-size", event.blockSize, this.#stream.blockSize));
+      this.#notes.leaveOut("wrong-block-size", unsynchronized("wrong-block-size", event.blockSize, this.#stream.blockSize));
     } else if (tokenCount !== hashCount * event.blockSize) {
-      this.#leaveOut("wrong-token-count", unsynchronized("wrong-token-count", tokenCount, hashCount));
+      this.#notes.leaveOut("wrong-token-count", unsynchronized("wrong-token-count", tokenCount, hashCount));
     } else if (event.hasParent && event.parentLow === hashLanes[0] && event.parentHigh === hashLanes[1]) {
-      this.eventSkipped("own-parent");
-    } else if (this.#standOnParent(event)) {
-      this.#store(hashLanes, hashCount, tokens, TIER_CODE[event.tier]);
+      this.#notes.leaveOut("own-parent", null);
+    } else if (!this.#stream.strict && event.tier !== "device") {
+      this.#storeOffloaded(event);
+    } else {
+      this.#store(event);
     }
   }
 
-  blockRemoved({ hashLanes, hashCount, tier }: BlockRemoved): void {
-    if (this.#problem !== null) return;
-    for (let from = 0; from < hashCount; from += STORE_TOKENS_MAX) {
-      const count = Math.min(STORE_TOKENS_MAX, hashCount - from);
-      this.#hashes.set(hashLanes.subarray(from * 2, (from + count) * 2));
-      this.#kernel.removeBlocks(count, TIER_CODE[tier]);
-    }
+  blockRemoved(event: BlockRemoved): void {
+    if (this.problem === null) this.#calls.remove(event);
   }
 
   allBlocksCleared(): void {
-    if (this.#problem === null) this.#beginState();
+    if (this.problem !== null) return;
+    this.#beginState();
+    this.#notes.clear();
   }
 
   eventSkipped(reason: SkipReason): void {
-    this.#leaveOut(reason, reason === "malformed-event" ? unsynchronized("event-malformed", this.#batchSeq) : null);
+    this.#notes.skip(reason);
   }
 
   /** Bytes of memory that the tables take now. */
@@ -177,53 +193,57 @@ export class KvIndexWriter implements KvEventSink {
     this.#kernel.selectStream(stream.id, stream.blockSize, stream.hashSeed, stream.counted, this.#limits.maxBlocksPerStream);
   }
 
-  #setBatch(batchSeq: number): void {
-    this.#batchSeq = batchSeq;
-    this.#kernel.setBatch(batchSeq);
+  #beginState(): void {
+    if (!this.#kernel.beginReplacement()) this.#notes.fail(this.#memoryLimit());
   }
 
-  #beginState(): void {
-    if (!this.#kernel.beginReplacement()) this.#problem = this.#memoryLimit();
+  /**
+   * An engine that describes what it offloads leaves out the blocks' extra keys: taken at its word, a salted block would become
+   * one of plain text. What is known of a block stays; only those that follow the known ones are taken from the event.
+   */
+  #storeOffloaded(event: BlockStored): void {
+    const known = this.#calls.countKnown(event);
+    if (known > 0) this.#note(this.#calls.storeKnown({ ...event, hashCount: known }));
+    if (known === event.hashCount) return;
+    this.#store(known === 0 ? event : followingBlocks(event, known));
+  }
+
+  #store(event: BlockStored): void {
+    if (this.#standOnParent(event)) this.#note(this.#calls.store(event));
   }
 
   #standOnParent({ hasParent, parentLow, parentHigh }: BlockStored): boolean {
     if (!hasParent) this.#kernel.fromRoot();
     else if (!this.#kernel.fromParent(parentLow, parentHigh)) {
-      if (this.#kind === "state") this.eventSkipped("orphan");
-      else this.#problem = unsynchronized("unknown-parent", this.#batchSeq);
+      this.#notes.missParent();
       return false;
     }
     return true;
   }
 
-  #store(hashLanes: Uint32Array, hashCount: number, tokens: Uint32Array, tier: number): void {
-    const { blockSize } = this.#stream;
-    const blocksMax = Math.floor(STORE_TOKENS_MAX / blockSize);
-    for (let from = 0; from < hashCount && this.#problem === null; from += blocksMax) {
-      const count = Math.min(blocksMax, hashCount - from);
-      this.#hashes.set(hashLanes.subarray(from * 2, (from + count) * 2));
-      this.#tokens.set(tokens.subarray(from * blockSize, (from + count) * blockSize));
-      this.#note(this.#kernel.storeBlocks(count, tier));
+  #note(outcome: StoreOutcome): void {
+    switch (outcome) {
+      case "stored":
+        break;
+      case "block-limit":
+        this.#notes.fail(unsynchronized("block-limit", this.#limits.maxBlocksPerStream));
+        break;
+      case "memory-limit":
+        this.#notes.fail(this.#memoryLimit());
+        break;
     }
   }
 
-  #storeKnown(hashLanes: Uint32Array, hashCount: number, tier: number): void {
-    for (let from = 0; from < hashCount && this.#problem === null; from += STORE_TOKENS_MAX) {
-      const count = Math.min(STORE_TOKENS_MAX, hashCount - from);
-      this.#hashes.set(hashLanes.subarray(from * 2, (from + count) * 2));
-      this.#note(this.#kernel.storeKnown(count, tier));
-    }
+  #close(): void {
+    assert(this.#isOpen && this.problem === null, "a batch is committed that was begun and went well");
+    this.#isOpen = false;
   }
 
-  #note(outcome: number): void {
-    if (outcome === STORED) return;
-    const { maxBlocksPerStream } = this.#limits;
-    this.#problem = outcome === BLOCK_LIMIT ? unsynchronized("block-limit", maxBlocksPerStream) : this.#memoryLimit();
-  }
-
-  #leaveOut(reason: SkipReason, problem: Unsynchronized | null): void {
-    this.#skipped[SKIP_REASONS.indexOf(reason)]++;
-    this.#problem ??= problem;
+  /** After a commit that found no memory: the stream holds nothing. */
+  #abandon(): Unsynchronized {
+    const problem = this.#memoryLimit();
+    this.#fail(problem);
+    return problem;
   }
 
   #memoryLimit(): Unsynchronized {

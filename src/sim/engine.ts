@@ -83,7 +83,7 @@ export class SimulatedEngine {
   }
 
   /** How a subscriber is to be configured for this engine. */
-  get stream(): StreamDescription {
+  get stream(): StreamDescription & { replayEndpoint: string } {
     return {
       instanceName: this.name,
       dpRank: this.dpRank,

@@ -4,13 +4,15 @@
  */
 
 import type { Clock, Logger } from "#base";
-import { describeUnsynchronized, type StreamDescription, type Unsynchronized } from "#domain";
+import type { StreamDescription } from "#domain";
+import type { RecoveryReply } from "#wire";
 import { RecentBatches } from "./recent-batches.ts";
 import type { StreamSockets } from "./sockets.ts";
 import type { Drop, Effect, StreamEvent, StreamState, TransitionLimits } from "./state.ts";
 import { StreamEffects } from "./stream-effects.ts";
 import { connectionEvent, replyEvent, strayEvent } from "./stream-events.ts";
 import type { HeldBatch, StreamIndex } from "./stream-index.ts";
+import { StreamLog } from "./stream-log.ts";
 import { Timers } from "./timers.ts";
 import { begin, transition } from "./transition.ts";
 
@@ -23,7 +25,7 @@ const RECORD_BYTES = 128;
 /** More than a subscriber's queue holds. */
 const STALE_MESSAGES_MAX = 4096;
 
-export interface EventStreamLimits extends TransitionLimits {
+export interface EventStreamLimits extends Omit<TransitionLimits, "recovery"> {
   maxMessageBytes: number;
   resyncIntervalMs: number;
 }
@@ -39,20 +41,29 @@ export interface EventStreamParts {
   random: () => number;
 }
 
+/** xLLM engines answer with their whole state; the others, where they answer, with their last batches. */
+function recoveryOf({ engine, replayEndpoint }: StreamDescription): TransitionLimits["recovery"] {
+  if (engine === "xllm") return "snapshot";
+  return replayEndpoint === null ? "none" : "replay";
+}
+
 export class EventStream {
   readonly #parts: EventStreamParts;
+  readonly #limits: TransitionLimits & EventStreamLimits;
   readonly #timers: Timers;
   readonly #effects: StreamEffects;
+  readonly #log: StreamLog;
   readonly #recent = new RecentBatches();
+  #answered = 0;
   #state: StreamState;
-  /** The reason logged last; null while synchronized. */
-  #reason: string | null = "";
 
   constructor(parts: EventStreamParts) {
     this.#parts = parts;
+    this.#limits = { ...parts.limits, recovery: recoveryOf(parts.stream) };
     this.#timers = new Timers(parts.clock);
-    const onStatus = (problem: Unsynchronized | null, batchSeq: number) => this.#logStatus(problem, batchSeq);
-    this.#effects = new StreamEffects({ ...parts, timers: this.#timers, onStatus });
+    this.#log = new StreamLog(parts.stream, parts.index, parts.logger);
+    const onStatus = this.#log.status.bind(this.#log);
+    this.#effects = new StreamEffects({ ...parts, limits: this.#limits, timers: this.#timers, onStatus });
     const { state, effects } = begin();
     this.#state = state;
     this.#perform(effects);
@@ -60,6 +71,20 @@ export class EventStream {
 
   get state(): StreamState {
     return this.#state;
+  }
+
+  get description(): StreamDescription {
+    return this.#parts.stream;
+  }
+
+  /** Snapshots and replays asked for. */
+  get recoveriesAsked(): number {
+    return this.#effects.asked;
+  }
+
+  /** Of those, answered up to the end marker. */
+  get recoveriesAnswered(): number {
+    return this.#answered;
   }
 
   /** Messages and checks not used, by reason. */
@@ -77,7 +102,8 @@ export class EventStream {
    * first, and messages count only while there is one: a batch of one connection is never taken for another's.
    */
   pump(): boolean {
-    const { sockets, limits } = this.#parts;
+    const { sockets } = this.#parts;
+    const limits = this.#limits;
     for (let event = sockets.connection(); event !== null; event = sockets.connection()) {
       if (event === "connected") this.#discardStale();
       this.#feed(connectionEvent(event, limits.maxMessageBytes));
@@ -89,11 +115,16 @@ export class EventStream {
       if (message.kind === "batch") this.#onBatch(message);
       else this.#onStray(strayEvent(message, limits.maxMessageBytes));
     }
-    for (let reply = sockets.receiveReply(); reply !== null; reply = sockets.receiveReply()) {
-      this.#effects.snapshotAtHand = reply.kind === "snapshot" ? reply.payload : null;
-      this.#feed(replyEvent(reply, limits.maxMessageBytes));
+    let answers = 0;
+    for (
+      let reply = sockets.receiveReply();
+      reply !== null;
+      reply = answers < MESSAGES_PER_PUMP ? sockets.receiveReply() : null
+    ) {
+      answers += 1;
+      this.#onReply(reply);
     }
-    return taken === MESSAGES_PER_PUMP;
+    return Math.max(taken, answers) === MESSAGES_PER_PUMP;
   }
 
   /** Lets the timers whose time has come act. */
@@ -127,13 +158,28 @@ export class EventStream {
     this.#effects.batchAtHand = null;
   }
 
+  #onReply(reply: RecoveryReply): void {
+    if (reply.kind === "batch") {
+      const { batchSeq, payload } = reply;
+      this.#recent.remember(batchSeq, payload);
+      this.#effects.batchAtHand = { batchSeq, payload };
+      this.#feed({ type: "replayed", batchSeq, isKnown: this.#parts.index.isLast(batchSeq, payload) });
+      this.#effects.batchAtHand = null;
+      return;
+    }
+    if (reply.kind === "end") this.#answered += 1;
+    const asked = this.#limits.recovery === "snapshot" ? "snapshot" : "replay";
+    this.#effects.snapshotAtHand = reply.kind === "snapshot" ? reply.payload : null;
+    this.#feed(replyEvent(reply, this.#limits.maxMessageBytes, asked));
+  }
+
   #onStray(event: StreamEvent | null): void {
     if (event === null) this.#effects.drops["foreign-topic"] += 1;
     else this.#feed(event);
   }
 
   #feed(event: StreamEvent): void {
-    const { state, effects } = transition(this.#state, event, this.#parts.limits);
+    const { state, effects } = transition(this.#state, event, this.#limits);
     this.#state = state;
     this.#perform(effects);
   }
@@ -145,15 +191,6 @@ export class EventStream {
       if (outcome !== null) outcomes.push(outcome);
     }
     for (const outcome of outcomes) this.#feed(outcome);
-  }
-
-  #logStatus(problem: Unsynchronized | null, batchSeq: number): void {
-    const { stream, index, logger } = this.#parts;
-    const reason = problem === null ? null : describeUnsynchronized(problem);
-    if (reason === this.#reason) return;
-    this.#reason = reason;
-    const name = { instance: stream.instanceName, rank: stream.dpRank };
-    if (reason === null) logger.info("Stream is synchronized", { ...name, batch_seq: batchSeq, ...index.skipped });
-    else logger.warn("Stream is not synchronized", { ...name, reason });
+    this.#log.leftOut();
   }
 }

@@ -4,9 +4,9 @@
  */
 
 import { type Clock, type Logger, systemClock } from "#base";
-import type { StreamDescription } from "#domain";
+import type { Engine, StreamDescription, StreamReport } from "#domain";
 import { KvIndexWriter } from "#index";
-import { MessageBuffer, Poller, WakeupListener, XllmDialect, ZmqContext } from "#wire";
+import { type Dialect, dialectOf, MessageBuffer, Poller, WakeupListener, ZmqContext } from "#wire";
 import { EventStream } from "./event-stream.ts";
 import type { IngestCommand } from "./ingest-protocol.ts";
 import { ZmqStreamSockets } from "./sockets.ts";
@@ -31,7 +31,7 @@ export class IngestLoop {
   readonly #context = ZmqContext.create();
   readonly #listener = new WakeupListener(this.#context);
   readonly #poller = new Poller<Owner>();
-  readonly #dialect = new XllmDialect();
+  readonly #dialects = new Map<Engine, Dialect>();
   readonly #buffer: MessageBuffer;
   readonly #writer: KvIndexWriter;
   readonly #streams = new Map<number, RunningStream>();
@@ -53,7 +53,7 @@ export class IngestLoop {
   }
 
   addStream(id: number, stream: StreamDescription): void {
-    const index = new StreamIndex(id, stream, this.#writer, this.#dialect);
+    const index = new StreamIndex(id, stream, this.#writer, this.#dialect(stream.engine));
     index.open();
     const owner: Owner = { events: null };
     const events = new EventStream({
@@ -76,6 +76,18 @@ export class IngestLoop {
     stream.index.close();
     this.#busy.delete(stream.events);
     this.#streams.delete(id);
+  }
+
+  /** What each stream has gone through. */
+  reports(): StreamReport[] {
+    return [...this.#streams.values()].map(({ events, index }) => ({
+      stream: events.description,
+      skippedEvents: index.skipped,
+      drops: events.drops,
+      trailingBytes: index.trailingBytes,
+      recoveriesAsked: events.recoveriesAsked,
+      recoveriesAnswered: events.recoveriesAnswered,
+    }));
   }
 
   /** Ends the loop after the turn at hand. */
@@ -107,6 +119,13 @@ export class IngestLoop {
     this.#keepTime();
     // Commands are tasks of this thread's event loop, which runs only here: a steady flow of messages must not keep them out.
     if (isCalled || this.#busy.size === 0) await nextTask();
+  }
+
+  /** A dialect serves all streams of its engine: it keeps nothing between batches. */
+  #dialect(engine: Engine): Dialect {
+    const dialect = this.#dialects.get(engine) ?? dialectOf(engine);
+    this.#dialects.set(engine, dialect);
+    return dialect;
   }
 
   #threadSockets() {

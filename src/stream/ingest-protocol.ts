@@ -1,7 +1,7 @@
 /** What the main thread and the ingest thread say to each other. */
 
 import type { LogFields } from "#base";
-import type { StreamDescription } from "#domain";
+import type { StreamDescription, StreamReport } from "#domain";
 import type { IndexHandle } from "#index";
 import type { EventStreamLimits } from "./event-stream.ts";
 
@@ -10,6 +10,7 @@ export type IngestCommand =
   | { type: "start"; index: IndexHandle; limits: EventStreamLimits; pulse: SharedArrayBuffer }
   | { type: "add-stream"; id: number; stream: StreamDescription }
   | { type: "remove-stream"; id: number }
+  | { type: "report" }
   | { type: "stop" };
 
 /** From the ingest thread. */
@@ -17,6 +18,7 @@ export type IngestReport =
   /** Listening; wake-up calls go to this ZeroMQ context. */
   | { type: "started"; contextAddress: number }
   | { type: "stream-added"; id: number }
+  | { type: "reports"; reports: StreamReport[] }
   | { type: "log"; level: "info" | "warn" | "error"; message: string; fields: LogFields }
   /** Every socket is closed; nothing follows. */
   | { type: "stopped" };

@@ -31,6 +31,9 @@ self.onmessage = ({ data: command }: MessageEvent<IngestCommand>) => {
     case "remove-stream":
       loop?.removeStream(command.id);
       break;
+    case "report":
+      report({ type: "reports", reports: loop?.reports() ?? [] });
+      break;
     case "stop":
       loop?.stop();
       break;

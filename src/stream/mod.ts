@@ -6,5 +6,5 @@
 export { EventStream, type EventStreamLimits } from "./event-stream.ts";
 export type { StreamSockets } from "./sockets.ts";
 export type { StreamState } from "./state.ts";
-export { StreamIndex } from "./stream-index.ts";
+export { type HeldBatch, StreamIndex } from "./stream-index.ts";
 export { IngestSupervisor, type IngestSupervisorOptions } from "./supervisor.ts";

@@ -14,12 +14,16 @@ export class RecentBatches {
   /** Whether these very bytes came under this number before; remembers them in any case. */
   isRepeat(batchSeq: number, payload: Uint8Array): boolean {
     const slot = batchSeq % REMEMBERED;
-    const checksum = Bun.hash.crc32(payload);
-    const isRepeat =
-      this.#batchSeqs[slot] === batchSeq && this.#lengths[slot] === payload.length && this.#checksums[slot] === checksum;
+    const [knownBatchSeq, length, checksum] = [this.#batchSeqs[slot], this.#lengths[slot], this.#checksums[slot]];
+    this.remember(batchSeq, payload);
+    return knownBatchSeq === batchSeq && length === this.#lengths[slot] && checksum === this.#checksums[slot];
+  }
+
+  /** Remembers a batch that came another way. */
+  remember(batchSeq: number, payload: Uint8Array): void {
+    const slot = batchSeq % REMEMBERED;
     this.#batchSeqs[slot] = batchSeq;
     this.#lengths[slot] = payload.length;
-    this.#checksums[slot] = checksum;
-    return isRepeat;
+    this.#checksums[slot] = Bun.hash.crc32(payload);
   }
 }

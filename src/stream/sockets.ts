@@ -1,6 +1,6 @@
 /** A stream's sockets: a subscriber for as long as the stream wants one, and a recovery client for one request at a time. */
 
-import type { Clock } from "#base";
+import { assert, type Clock } from "#base";
 import type { StreamDescription } from "#domain";
 import {
   type ConnectionEvent,
@@ -74,7 +74,10 @@ export class ZmqStreamSockets<Owner> implements StreamSockets {
 
   ask(start: number): void {
     this.endRecovery();
-    this.#recovery = new RecoveryClient({ ...this.#thread, endpoint: this.#stream.replayEndpoint });
+    const { engine, replayEndpoint } = this.#stream;
+    assert(replayEndpoint !== null, "a stream asks for a recovery where there is an endpoint for it");
+    const answers = engine === "xllm" ? "snapshot" : "batches";
+    this.#recovery = new RecoveryClient({ ...this.#thread, endpoint: replayEndpoint, answers });
     this.#thread.poller.add(this.#recovery.socket, this.#owner);
     this.#thread.poller.add(this.#recovery.monitorSocket, this.#owner);
     this.#recovery.ask(start);

@@ -32,9 +32,12 @@ export class StreamEffects {
   #held: HeldBatch[] = [];
   #snapshot: Uint8Array | null = null;
 
-  /** The live batch, and the snapshot's payload, that was just received. */
+  /** The live or replayed batch, and the snapshot's payload, that was just received. */
   batchAtHand: HeldBatch | null = null;
   snapshotAtHand: Uint8Array | null = null;
+
+  /** Snapshots and replays asked for. */
+  asked = 0;
 
   /** Messages and checks not used, by reason. */
   readonly drops: Record<Drop, number> = Object.fromEntries(DROPS.map((drop) => [drop, 0])) as Record<Drop, number>;
@@ -54,7 +57,18 @@ export class StreamEffects {
         return null;
       case "ask-snapshot":
         // The engine answers with its whole state whatever the number.
-        return this.#opened("snapshot-failed", () => sockets.ask(0));
+        return this.#opened("request-failed", () => sockets.ask(0));
+      case "ask-replay":
+        return this.#opened("request-failed", () => sockets.ask(effect.from));
+      case "apply-replayed": {
+        const problem = index.keep(this.#batch().batchSeq, this.#batch().payload);
+        return problem === null ? { type: "replay-applied" } : { type: "replay-apply-failed", problem };
+      }
+      case "show-held":
+        return this.#adopted(index.showHeld(effect.after, this.#held));
+      case "forget":
+        index.forget();
+        return null;
       case "end-recovery":
         sockets.endRecovery();
         this.#snapshot = null;
@@ -111,14 +125,15 @@ export class StreamEffects {
         this.#parts.onStatus(null, adoption.batchSeq);
         return { type: "adopted", batchSeq: adoption.batchSeq, isEmpty: adoption.isEmpty };
       case "unreadable":
-        return { type: "snapshot-failed", problem: adoption.problem };
+        return { type: "request-failed", problem: adoption.problem };
       case "unfit":
         return { type: "adopt-failed", problem: adoption.problem };
     }
   }
 
   /** A socket that cannot be opened, for want of file descriptors above all, counts as a lost one: it is tried again later. */
-  #opened(failure: "subscriber-lost" | "snapshot-failed", open: () => void): StreamEvent | null {
+  #opened(failure: "subscriber-lost" | "request-failed", open: () => void): StreamEvent | null {
+    if (failure === "request-failed") this.asked += 1;
     try {
       open();
       return null;
@@ -131,7 +146,7 @@ export class StreamEffects {
   #delayMs(timer: Exclude<Timer, "retry">): number {
     const { limits, random } = this.#parts;
     switch (timer) {
-      case "snapshot":
+      case "answer":
         return limits.replayTimeoutMs;
       case "resync":
         // Earlier by up to a quarter, so that streams that began together do not all ask at once.

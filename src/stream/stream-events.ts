@@ -29,17 +29,22 @@ export function strayEvent(message: Exclude<ReceivedBatch, { kind: "batch" }>, m
   }
 }
 
-export function replyEvent(reply: RecoveryReply, maxMessageBytes: number): StreamEvent {
-  const failed = (problem: Unsynchronized): StreamEvent => ({ type: "snapshot-failed", problem });
+/** What a recovery client tells; a replayed batch is the stream's own affair, for it needs the payload. */
+export function replyEvent(
+  reply: Exclude<RecoveryReply, { kind: "batch" }>,
+  maxMessageBytes: number,
+  asked: "snapshot" | "replay",
+): StreamEvent {
+  const failed = (problem: Unsynchronized): StreamEvent => ({ type: "request-failed", problem });
   switch (reply.kind) {
     case "snapshot":
       return { type: "snapshot", watermark: reply.watermark };
     case "end":
-      return { type: "snapshot-end" };
+      return { type: "answer-end" };
     case "malformed":
-      return failed(unsynchronized("snapshot-malformed"));
+      return failed(unsynchronized(`${asked}-malformed`));
     case "oversized":
-      return failed(unsynchronized("snapshot-oversized", maxMessageBytes));
+      return failed(unsynchronized(`${asked}-oversized`, maxMessageBytes));
     case "refused":
       return failed(unsynchronized("not-a-replay-endpoint"));
   }

@@ -4,7 +4,7 @@
  */
 
 import { assert, backoffDelayMs, type Logger } from "#base";
-import type { StreamDescription } from "#domain";
+import type { StreamDescription, StreamReport } from "#domain";
 import { createIndex, type IndexHandle, type IndexLimits, KvDirectory } from "#index";
 import { WakeupCaller } from "#wire";
 import type { EventStreamLimits } from "./event-stream.ts";
@@ -18,6 +18,9 @@ const RESTART_SETTLED_MS = 60_000;
 
 /** The largest snapshot takes well under a second. */
 const HANG_MS = 10_000;
+
+/** Longer than a turn of the thread. */
+const REPORT_TIMEOUT_MS = 1000;
 
 /** The thread closes its sockets within a turn; then it is ended anyway. */
 const STOP_TIMEOUT_MS = 600;
@@ -50,6 +53,7 @@ export class IngestSupervisor {
   #crashes = 0;
   #restartTimer: Timer | null = null;
   #isStopping = false;
+  #reportsAwaited: ((reports: StreamReport[]) => void)[] = [];
 
   private constructor(options: IngestSupervisorOptions, index: IndexHandle) {
     this.#options = { threadUrl: new URL("./ingest-thread.ts", import.meta.url), hangMs: HANG_MS, ...options };
@@ -90,6 +94,19 @@ export class IngestSupervisor {
     if (this.#thread === null || this.#thread.caller === null) return ["the ingest thread is starting"];
     if (this.#thread.streamsAwaited.size > 0) return ["the streams are being set up"];
     return null;
+  }
+
+  /** What each stream has gone through; nothing when the thread does not answer in time. */
+  reports(): Promise<StreamReport[]> {
+    const { promise, resolve } = Promise.withResolvers<StreamReport[]>();
+    this.#reportsAwaited.push(resolve);
+    this.#command({ type: "report" });
+    setTimeout(() => this.#answerReports([]), REPORT_TIMEOUT_MS);
+    return promise;
+  }
+
+  #answerReports(reports: StreamReport[]): void {
+    for (const resolve of this.#reportsAwaited.splice(0)) resolve(reports);
   }
 
   /** Ends the thread: its sockets are closed when this is done. */
@@ -140,6 +157,9 @@ export class IngestSupervisor {
         break;
       case "stream-added":
         thread.streamsAwaited.delete(report.id);
+        break;
+      case "reports":
+        this.#answerReports(report.reports);
         break;
       case "log":
         this.#options.logger[report.level](report.message, report.fields);

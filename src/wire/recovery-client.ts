@@ -1,8 +1,11 @@
 /**
- * One recovery request: a DEALER socket of its own asks for the engine's state and takes the reply. The next request is another
- * client, so that a late reply to this one can never be taken for its own.
+ * One recovery request: a DEALER socket of its own asks for the engine's state, or for its last batches, and takes the replies.
+ * The next request is another client, so that a late reply to this one can never be taken for its own.
  *
- *   request   "" | start u64          reply   "" | watermark u64 | payload      end   "" | ff×8 | ""
+ *   request    "" | start u64
+ *   snapshot   "" | watermark u64 | payload                    end   "" | ff×8 | ""
+ *   batches    "" | batch sequence u64 | payload, repeated     end   "" | ff×8 | ""
+ *     or       "" | topic | batch sequence u64 | payload       end   "" | topic | ff×8 | ""
  */
 
 import { assert, type Clock } from "#base";
@@ -12,18 +15,25 @@ import type { ZmqContext } from "./libzmq/context.ts";
 import type { MessageBuffer } from "./libzmq/message-buffer.ts";
 import type { ZmqSocket } from "./libzmq/socket.ts";
 
-/** A snapshot is two messages; the queue is for a peer that sends what nobody asked for. */
-const RECEIVE_QUEUE_MESSAGES = 16;
+/** What an engine answers with: its whole state once, or every batch that it still has from the start on, in order. */
+export type RecoveryAnswers = "snapshot" | "batches";
+
+/**
+ * Messages that may wait in libzmq. A snapshot is two; the queue is for a peer that sends what nobody asked for. Engines keep
+ * 10,000 batches and send them all at once, and what does not fit anywhere is dropped in the middle without a word.
+ */
+const RECEIVE_QUEUE_MESSAGES: Record<RecoveryAnswers, number> = { snapshot: 16, batches: 16_384 };
 
 /** A request waits for its endpoint within the caller's timeout, a few seconds: no backing off. */
 const RECONNECT_INTERVAL_MS = 100;
 
-const DELIMITER = new Uint8Array(0);
+const DELIMITER: Uint8Array = new Uint8Array(0);
 
 export interface RecoveryClientOptions {
   context: ZmqContext;
   /** `tcp://host:port` of the recovery endpoint. */
   endpoint: string;
+  answers: RecoveryAnswers;
   /** Largest frame that is accepted. */
   maxMessageBytes: number;
   /** Shared by all receivers of the thread, made for at least `maxMessageBytes`. */
@@ -32,12 +42,14 @@ export interface RecoveryClientOptions {
 }
 
 /**
- * `snapshot`: the payload is a view of the buffer, valid until anything is received into it. `end`: nothing more follows.
- * `malformed`: frames of another shape. `oversized`: the reply is larger than the limit. `refused`: the endpoint is no
- * recovery endpoint. After the last two nothing can come any more.
+ * `snapshot`, `batch`: by what the engine answers with; the payload is a view of the buffer, valid until anything is received
+ * into it. `end`: nothing more follows, which does not say that everything before it arrived. `malformed`: frames of another
+ * shape. `oversized`: the reply is larger than the limit. `refused`: the endpoint is no recovery endpoint. After the last two
+ * the request has failed.
  */
 export type RecoveryReply =
   | { kind: "snapshot"; watermark: number; payload: Uint8Array }
+  | { kind: "batch"; batchSeq: number; payload: Uint8Array }
   | { kind: "end" }
   | { kind: "malformed" }
   | { kind: "oversized" }
@@ -53,14 +65,17 @@ export class RecoveryClient {
   readonly socket: ZmqSocket;
   readonly #buffer: MessageBuffer;
   readonly #watch: ConnectionWatch;
-  readonly #snapshot = { kind: "snapshot" as const, watermark: 0, payload: new Uint8Array(0) as Uint8Array };
+  readonly #answers: RecoveryAnswers;
+  readonly #snapshot = { kind: "snapshot" as const, watermark: 0, payload: DELIMITER };
+  readonly #batch = { kind: "batch" as const, batchSeq: 0, payload: DELIMITER };
 
   /** Starts connecting. Throws ZmqError for an endpoint that makes no sense. */
-  constructor({ context, endpoint, maxMessageBytes, buffer, clock }: RecoveryClientOptions) {
+  constructor({ context, endpoint, answers, maxMessageBytes, buffer, clock }: RecoveryClientOptions) {
     this.#buffer = buffer;
+    this.#answers = answers;
     const options = {
       maxMessageBytes,
-      receiveQueueMessages: RECEIVE_QUEUE_MESSAGES,
+      receiveQueueMessages: RECEIVE_QUEUE_MESSAGES[answers],
       reconnectIntervalMs: RECONNECT_INTERVAL_MS,
     };
     const { socket, watch } = connectWatched(context, clock, "DEALER", options, endpoint);
@@ -103,13 +118,34 @@ export class RecoveryClient {
 
   #readReply(): RecoveryReply {
     const buffer = this.#buffer;
-    if (buffer.frameCount !== 3 || buffer.frameLength(0) !== 0 || buffer.frameLength(1) !== NUMBER_FRAME_BYTES) return MALFORMED;
-    if (isEndMarker(buffer.bytes, buffer.frameStart(1))) return buffer.frameLength(2) === 0 ? END : MALFORMED;
-    const watermark = readFrameNumber(buffer.bytes, buffer.frameStart(1));
-    if (watermark === null) return MALFORMED;
-    this.#snapshot.watermark = watermark;
-    this.#snapshot.payload = buffer.frame(2);
-    return this.#snapshot;
+    const numberFrame = this.#numberFrame();
+    if (numberFrame < 0 || buffer.frameLength(numberFrame) !== NUMBER_FRAME_BYTES) return MALFORMED;
+    const numberStart = buffer.frameStart(numberFrame);
+    const payload = buffer.frame(numberFrame + 1);
+    if (isEndMarker(buffer.bytes, numberStart)) return payload.length === 0 ? END : MALFORMED;
+    const number = readFrameNumber(buffer.bytes, numberStart);
+    return number === null ? MALFORMED : this.#answer(number, payload);
+  }
+
+  /** Position of the frame with the number: behind the delimiter, and with batches perhaps behind a topic; -1 for neither. */
+  #numberFrame(): number {
+    const { frameCount } = this.#buffer;
+    const hasTopic = this.#answers === "batches" && frameCount === 4;
+    if (!hasTopic && frameCount !== 3) return -1;
+    return this.#buffer.frameLength(0) === 0 ? frameCount - 2 : -1;
+  }
+
+  #answer(number: number, payload: Uint8Array): RecoveryReply {
+    switch (this.#answers) {
+      case "snapshot":
+        this.#snapshot.watermark = number;
+        this.#snapshot.payload = payload;
+        return this.#snapshot;
+      case "batches":
+        this.#batch.batchSeq = number;
+        this.#batch.payload = payload;
+        return this.#batch;
+    }
   }
 
   /** A connection that comes and goes is no reply: the request's timeout judges that. */

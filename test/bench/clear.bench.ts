@@ -56,7 +56,7 @@ async function measureClears(fixture: Fixture, tokenCount: number, targets: Clea
     prompt = (prompt + 1) % corpus.promptCount;
     corpus.writeTokens(prompt, directory.tokens, tokenCount);
     const startedAtMs = performance.now();
-    directory.match(tokenCount, null);
+    directory.match(tokenCount, null, null);
     matchUs.push((performance.now() - startedAtMs) * 1000);
   };
   for (let n = 0; n < clears; n++) clearMs.push(await clearing.clear(matchNext));

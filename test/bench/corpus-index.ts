@@ -58,7 +58,7 @@ export class CorpusIndex {
   }
 
   #match(tokenCount: number): StreamMatch[] {
-    const matches = this.directory.match(tokenCount, null);
+    const matches = this.directory.match(tokenCount, null, null);
     assert(matches !== "busy", "the index is free in time");
     return matches;
   }

@@ -56,12 +56,12 @@ export class CorpusWriter {
   }
 
   #commit(batchSeq: number): void {
-    const problem = this.#writer.problem ?? this.#writer.commit(batchSeq);
+    const problem = this.#writer.problem ?? this.#writer.commit(batchSeq, "full");
     assert(problem === null, `the index takes the batch, but for ${problem?.reason}`);
   }
 
   #written(id: number): WrittenStream {
-    return { id, blockSize: this.#corpus.blockSize, hashSeed: HASH_SEED, counted: false };
+    return { id, blockSize: this.#corpus.blockSize, hashSeed: HASH_SEED, counted: false, strict: true };
   }
 }
 

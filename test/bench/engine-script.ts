@@ -4,6 +4,7 @@
  */
 
 import { type EngineEvent, encodeBatch, SeededRandom, VOCABULARY_SIZE } from "#sim";
+import { type EventForm, encodeStores } from "./event-forms.ts";
 
 export const BLOCKS_PER_EVENT = 32;
 export const EVENTS_PER_PROMPT = 8;
@@ -38,6 +39,14 @@ export class EngineScript {
   /** Batches that store `prompts` prompts from number `first` on, in their order. */
   stores(first: number, prompts: number, eventsPerBatch: number): ScriptedBatch[] {
     return this.#batches(first, prompts, eventsPerBatch, (step) => step.stored);
+  }
+
+  /** As `stores`, in one of the forms of vLLM's events, 8 events of the map form's size in a batch. */
+  storesAs(form: EventForm, first: number, prompts: number): ScriptedBatch[] {
+    return Array.from({ length: prompts }, (_, n) => {
+      const events = this.#steps(first + n).map(({ stored }) => stored);
+      return { stream: (first + n) % this.#options.streams, payload: encodeStores(events, form) };
+    });
   }
 
   /** Batches that remove what `stores` stored. */

@@ -3,6 +3,7 @@
 import { XllmDialect } from "#wire";
 import { Checksum } from "./checksum.ts";
 import { BLOCKS_PER_EVENT, EVENTS_PER_PROMPT, type ScriptedBatch } from "./engine-script.ts";
+import { EVENT_FORMS, type EventForm } from "./event-forms.ts";
 import { DigestingSink, RecordingSink } from "./event-sinks.ts";
 import { grouped } from "./grouped.ts";
 import { IngestScene } from "./ingest-scene.ts";
@@ -27,6 +28,10 @@ function questions({ indexBlocks }: Scale): Question<IngestScene>[] {
       what: `ingest of ${blocks}, ${EVENTS_PER_PROMPT} events per batch, ${into}`,
       measure: async (scene) => stores(scene, EVENTS_PER_PROMPT, WANTED),
     },
+    ...EVENT_FORMS.map((form) => ({
+      what: `ingest of ${BLOCK_SIZE}-token blocks in vLLM's ${form.name}, 256 blocks per batch, ${into}`,
+      measure: async (scene: IngestScene) => storesAs(scene, form),
+    })),
     { what: `removal of ${blocks}, ${into}`, measure: async (scene) => removals(scene) },
     { what: `decoding alone of ${blocks}`, measure: async (scene) => decoding(scene) },
     { what: `applying alone of ${blocks}, ${into}`, measure: async (scene) => applying(scene) },
@@ -44,6 +49,20 @@ function stores(scene: IngestScene, eventsPerBatch: number, target: Target): Ans
       undo: (first, prompts) => scene.remove(first, prompts),
     },
     target,
+  );
+}
+
+function storesAs(scene: IngestScene, form: EventForm): Answer {
+  let batches: ScriptedBatch[] = [];
+  return scene.measure(
+    {
+      prepare: (first, prompts) => {
+        batches = scene.script.storesAs(form, first, prompts);
+      },
+      run: () => scene.ingest(batches),
+      undo: (first, prompts) => scene.remove(first, prompts),
+    },
+    form.blocks === "run" ? WANTED : null,
   );
 }
 

@@ -56,7 +56,7 @@ function measureMatches({ corpus, directory }: CorpusIndex, spentMs: number, tar
     corpus.writeTokens(prompt, directory.tokens);
     return corpus.promptTokens;
   };
-  return measureLatency(prepare, (tokenCount) => directory.match(tokenCount, null), spentMs, targets);
+  return measureLatency(prepare, (tokenCount) => directory.match(tokenCount, null, null), spentMs, targets);
 }
 
 async function whileIngestRuns(index: CorpusIndex, pace: Pace, measure: () => Promise<Figure[]>): Promise<Answer> {

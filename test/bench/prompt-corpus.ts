@@ -73,7 +73,7 @@ export class PromptCorpus {
       hashLanes[block * 2 + 1] = prompt;
     }
     const { blockSize } = this;
-    const root = { hasParent: false, parentLow: 0, parentHigh: 0 };
+    const root = { hasParent: false, parentLow: 0, parentHigh: 0, namespace: null };
     return { hashLanes, hashCount: blocks, ...root, tokens, tokenCount: blocks * blockSize, blockSize, tier };
   }
 }

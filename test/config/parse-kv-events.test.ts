@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { parseKvEvents } from "../../src/config/parse-kv-events.ts";
 
 const ENDPOINT = "tcp://host:port with a port from 1 to 65535 and no wildcard host (*, 0.0.0.0, [::])";
+const XLLM_REPLAY = 'tcp://host:port, where engine "xllm" answers with its snapshot';
 
 function problems(file: unknown): string[] {
   const { problems } = parseKvEvents(typeof file === "string" ? file : JSON.stringify(file));
@@ -147,20 +148,29 @@ test.each([
   [{ streams: [stream(0, { instance_name: "" })] }, 'streams[0].instance_name: found "", needed a nonempty string'],
   [{ streams: [stream(0, { instance_name: undefined })] }, "streams[0].instance_name: found nothing, needed a nonempty string"],
   [{ streams: [stream(0, { dp_rank: 4096 })] }, "streams[0].dp_rank: found 4096, needed an integer from 0 to 4095"],
-  [{ streams: [stream(0, { engine: "vllm" })] }, 'streams[0].engine: found "vllm", needed "xllm"'],
+  [{ streams: [stream(0, { engine: "tensorrt" })] }, 'streams[0].engine: found "tensorrt", needed "xllm" or "vllm" or "sglang"'],
   [{ streams: [stream(0, { block_size: 0 })] }, "streams[0].block_size: found 0, needed an integer from 1 to 4096"],
   [{ streams: [stream(0, { hash_seed: -1 })] }, "streams[0].hash_seed: found -1, needed an integer from 0 to 4294967295"],
   [{ streams: [stream(0, { topic: {} })] }, "streams[0].topic: found an object, needed a string"],
   [{ streams: [stream(0, { endpoint: undefined })] }, `streams[0].endpoint: found nothing, needed ${ENDPOINT}`],
   [{ streams: [stream(0, { endpoint: "tcp://*:18000" })] }, `streams[0].endpoint: found "tcp://*:18000", needed ${ENDPOINT}`],
-  [{ streams: [stream(0, { replay_endpoint: undefined })] }, `streams[0].replay_endpoint: found nothing, needed ${ENDPOINT}`],
+  [{ streams: [stream(0, { replay_endpoint: undefined })] }, `streams[0].replay_endpoint: found nothing, needed ${XLLM_REPLAY}`],
+  [{ streams: [stream(0, { replay_endpoint: null })] }, `streams[0].replay_endpoint: found nothing, needed ${XLLM_REPLAY}`],
+  [
+    { streams: [stream(0, { engine: "vllm", replay_endpoint: "" })] },
+    `streams[0].replay_endpoint: found "", needed ${ENDPOINT}, or null`,
+  ],
+  [
+    { streams: [stream(0, { engine: "vllm", replay_endpoint: undefined }), stream(1, { endpoint: "tcp://10.0.0.5:18000" })] },
+    'streams[1].endpoint: found "tcp://10.0.0.5:18000" as in streams[0].endpoint, needed an endpoint of its own',
+  ],
   [
     { streams: [stream(0, { replay_endpoint: "tcp://0.0.0.0:1" })] },
-    `streams[0].replay_endpoint: found "tcp://0.0.0.0:1", needed ${ENDPOINT}`,
+    `streams[0].replay_endpoint: found "tcp://0.0.0.0:1", needed ${ENDPOINT}, or null`,
   ],
   [
     { streams: [stream(0, { replay_endpoint: "10.0.0.5:1" })] },
-    `streams[0].replay_endpoint: found "10.0.0.5:1", needed ${ENDPOINT}`,
+    `streams[0].replay_endpoint: found "10.0.0.5:1", needed ${ENDPOINT}, or null`,
   ],
   [
     { streams: [stream(0, { endpiont: "" })] },
@@ -183,6 +193,25 @@ test.each([
   ],
 ])("parseKvEvents refuses %j", (file, problem) => {
   expect(problems(file)).toEqual([problem]);
+});
+
+test("parseKvEvents reads streams of every engine, with a replay endpoint or null where the engine may lack one", () => {
+  const { kvEvents } = parseKvEvents(
+    JSON.stringify({
+      streams: [
+        stream(0),
+        stream(1, { engine: "vllm" }),
+        stream(2, { engine: "vllm", replay_endpoint: undefined }),
+        stream(3, { engine: "sglang", replay_endpoint: null }),
+      ],
+    }),
+  );
+  expect(kvEvents?.streams.map(({ engine, replayEndpoint }) => [engine, replayEndpoint])).toEqual([
+    ["xllm", "tcp://10.0.0.5:38000"],
+    ["vllm", "tcp://10.0.0.5:38001"],
+    ["vllm", null],
+    ["sglang", null],
+  ]);
 });
 
 test("parseKvEvents takes one rank of two instances and two ranks of one for different streams", () => {

@@ -80,9 +80,9 @@ test("App answers HEAD like GET without a body", async () => {
 });
 
 test("createApp refuses token memory of another length than the largest prompt", () => {
-  const directory = { tokens: new Uint32Array(4), match: () => [] };
+  const directory = { tokens: new Uint32Array(4), bytesInUse: 0, match: () => [] };
   const logger = { info() {}, warn() {}, error() {} };
-  expect(() => createApp({ directory, readiness: { notReady: () => null }, logger, internalApiToken: "" })).toThrow(
-    "Invariant broken: token memory holds 1048576 tokens",
-  );
+  expect(() =>
+    createApp({ directory, readiness: { notReady: () => null }, reports: async () => [], logger, internalApiToken: "" }),
+  ).toThrow("Invariant broken: token memory holds 1048576 tokens");
 });

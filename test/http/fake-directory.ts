@@ -1,7 +1,7 @@
 /** A directory that remembers what it was asked, and an app around it that tests talk to without a socket. */
 
 import type { LogFields } from "#base";
-import { type StreamMatch, TOKENS_MAX } from "#domain";
+import { type Namespace, type StreamMatch, type StreamReport, TOKENS_MAX } from "#domain";
 import { type AppDependencies, createApp, type KvDirectory } from "#http";
 
 /** One buffer for all tests: the app asks for the full length, and no test keeps tokens in it. */
@@ -9,12 +9,14 @@ const tokens = new Uint32Array(TOKENS_MAX);
 
 class FakeDirectory implements KvDirectory {
   readonly tokens = tokens;
+  readonly bytesInUse = 65_536;
   answer: StreamMatch[] | "busy" | Error = [];
-  /** The prompts asked for, and the filter of each. */
-  readonly asked: { tokens: number[]; instanceNames: string[] | null }[] = [];
+  /** The prompts asked for, with the filter and the namespace of each. */
+  readonly asked: { tokens: number[]; instanceNames: string[] | null; namespace: Namespace | null }[] = [];
 
-  match(tokenCount: number, instanceNames: ReadonlySet<string> | null): StreamMatch[] | "busy" {
-    this.asked.push({ tokens: [...tokens.subarray(0, tokenCount)], instanceNames: instanceNames && [...instanceNames] });
+  match(tokenCount: number, instanceNames: ReadonlySet<string> | null, namespace: Namespace | null): StreamMatch[] | "busy" {
+    const prompt = [...tokens.subarray(0, tokenCount)];
+    this.asked.push({ tokens: prompt, instanceNames: instanceNames && [...instanceNames], namespace });
     if (this.answer instanceof Error) throw this.answer;
     return this.answer;
   }
@@ -29,9 +31,11 @@ interface LoggedError {
 export function createFakeApp(options: { internalApiToken?: string; notReady?: string[] } = {}) {
   const directory = new FakeDirectory();
   const logged: LoggedError[] = [];
+  const reports: StreamReport[] = [];
   const dependencies: AppDependencies = {
     directory,
     readiness: { notReady: () => options.notReady ?? null },
+    reports: async () => reports,
     logger: { info() {}, warn() {}, error: (message, fields) => logged.push({ message, fields }) },
     internalApiToken: options.internalApiToken ?? "",
   };
@@ -50,7 +54,7 @@ export function createFakeApp(options: { internalApiToken?: string; notReady?: s
         headers: { ...headers, ...(type !== null && { "content-type": type }) },
       }),
     );
-  return { app, directory, logged, post };
+  return { app, directory, reports, logged, post };
 }
 
 /** A match of three device blocks and one host block of 128 tokens, synchronized after batch 7. */
@@ -67,6 +71,7 @@ export function streamMatch(instanceName: string, dpRank: number, changes: Parti
       topic: "xllm-kv",
     },
     unsynchronized: null,
+    coverage: "full",
     batchSeq: 7,
     deviceHitBlocks: 3,
     hostOnlyHitBlocks: 1,

@@ -1,6 +1,6 @@
 /** Events as an engine announces them, from plain numbers: what the writer under test and the reference are both told. */
 
-import type { KvEventSink, Tier } from "#domain";
+import type { KvEventSink, Namespace, Tier } from "#domain";
 
 /** One event, given to whatever takes events. */
 export type Announcement = (sink: KvEventSink) => void;
@@ -13,6 +13,7 @@ export interface StoreOptions {
   tier?: Tier;
   /** Tokens per block; by default what makes the tokens fit the hashes. */
   blockSize?: number;
+  namespace?: Namespace;
 }
 
 /** Low and high words of engine hashes, as decoders hand them over. */
@@ -27,7 +28,7 @@ export function hashLanes(hashes: readonly EngineHash[]): Uint32Array {
 
 /** Blocks with their tokens. */
 export function store(hashes: readonly EngineHash[], tokens: ArrayLike<number>, options: StoreOptions = {}): Announcement {
-  const { parent, tier = "device", blockSize = tokens.length / hashes.length } = options;
+  const { parent, tier = "device", blockSize = tokens.length / hashes.length, namespace = null } = options;
   const [parentLow, parentHigh] = hashLanes([parent ?? 0]);
   return (sink) =>
     sink.blockStored({
@@ -40,6 +41,7 @@ export function store(hashes: readonly EngineHash[], tokens: ArrayLike<number>, 
       tokenCount: tokens.length,
       blockSize,
       tier,
+      namespace,
     });
 }
 

@@ -1,6 +1,6 @@
 /**
  * A writer that never rests: moves three streams from state to state (busy-states.ts) in every way there is, until it is told to
- * stop. Streams 0 and 127 go in step, round by round; stream 64 is also closed and opened.
+ * stop. Streams 0 and 127 go in step, round by round; stream 64 is also closed and opened, and forgotten.
  */
 
 import { SKIP_REASONS, unsynchronized } from "#domain";
@@ -17,9 +17,9 @@ export interface BusyWriterOrder {
 
 export const BUSY_STREAM_IDS = [0, 64, 127] as const;
 
-type Way = "changes" | "clear" | "state" | "fail" | "large" | "reopen";
-/** As often as they are to be taken; the last is for stream 64 alone. */
-const WAYS: readonly Way[] = ["changes", "changes", "changes", "changes", "clear", "state", "fail", "large", "reopen"];
+type Way = "changes" | "clear" | "state" | "fail" | "large" | "reopen" | "rejoin";
+/** As often as they are to be taken. Between two rounds the last two are at none, so they are for stream 64 alone. */
+const WAYS: readonly Way[] = ["changes", "changes", "changes", "changes", "clear", "state", "fail", "large", "reopen", "rejoin"];
 
 /** One stream and the state that it is in. */
 class BusyStream {
@@ -31,7 +31,7 @@ class BusyStream {
 
   constructor(writer: KvIndexWriter, id: number) {
     this.#writer = writer;
-    this.#stream = { id, blockSize: BUSY_BLOCK_SIZE, hashSeed: 1024, counted: false };
+    this.#stream = { id, blockSize: BUSY_BLOCK_SIZE, hashSeed: 1024, counted: false, strict: true };
     this.#announcements = new BusyAnnouncements(id);
     this.#writer.openStream(this.#stream, unsynchronized("not-connected"));
     this.#commit("state", EMPTY, []);
@@ -62,6 +62,15 @@ class BusyStream {
         this.#writer.openStream(this.#stream, unsynchronized("not-connected"));
         this.#commit("state", next, announcements.whole(next));
         break;
+      case "rejoin": {
+        const prefixOnly = { ...next, spare: 0 };
+        this.#writer.fail(this.#stream, unsynchronized("gap", 1, 2));
+        this.#writer.forget(this.#stream);
+        this.#begin("known-part", prefixOnly, announcements.whole(prefixOnly));
+        this.#writer.keep(batchSeqOf(prefixOnly));
+        this.#commit("known-part", next, announcements.difference(prefixOnly, next));
+        break;
+      }
     }
     this.#state = next;
   }
@@ -73,7 +82,7 @@ class BusyStream {
 
   #commit(kind: BatchKind, next: BusyState, announcements: readonly Announcement[]): void {
     this.#begin(kind, next, announcements);
-    const problem = this.#writer.problem ?? this.#writer.commit(batchSeqOf(next));
+    const problem = this.#writer.problem ?? this.#writer.commit(batchSeqOf(next), "full");
     if (problem !== null) throw new Error(`Cannot commit ${JSON.stringify(next)}: ${JSON.stringify(problem)}`);
   }
 }
@@ -82,7 +91,7 @@ function write({ handle, seed, stop }: BusyWriterOrder): void {
   const writer = new KvIndexWriter(handle);
   const streams = BUSY_STREAM_IDS.map((id) => ({
     stream: new BusyStream(writer, id),
-    ways: id === 64 ? WAYS : WAYS.slice(0, -1),
+    ways: id === 64 ? WAYS : WAYS.slice(0, -2),
   }));
   let random = seed >>> 0;
   // The next number of a linear congruential generator, scaled to [0, limit).

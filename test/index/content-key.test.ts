@@ -18,7 +18,8 @@ function promptKeys(tokens: readonly number[], blockSize: number, hashSeed: numb
   const address = kernel.digestBytes(0, 0n);
   const blocks = Math.floor(tokens.length / blockSize);
   scene.reader.tokens.set(tokens);
-  kernel.hashPrompt(blocks, blockSize, hashSeed);
+  kernel.beginPrompt(blockSize, hashSeed);
+  kernel.hashPrompt(blocks);
   return range(0, blocks).map((block) => new Uint8Array(scene.handle.memory.buffer, address + block * 16, 16).slice().toHex());
 }
 

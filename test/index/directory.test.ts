@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type StreamDescription, type StreamMatch, unsynchronized } from "#domain";
+import { extraKeyBytes, loraNameRoot, type Namespace, type StreamDescription, type StreamMatch, unsynchronized } from "#domain";
 import { KvDirectory } from "#index";
 import { range, store } from "./announcements.ts";
 import { IndexScene } from "./scene.ts";
@@ -26,8 +26,13 @@ async function createDirectory(
   return { scene, directory };
 }
 
-function matchesOf(directory: KvDirectory, tokenCount: number, names: readonly string[] | null = null): StreamMatch[] {
-  const matches = directory.match(tokenCount, names === null ? null : new Set(names));
+function matchesOf(
+  directory: KvDirectory,
+  tokenCount: number,
+  names: readonly string[] | null = null,
+  namespace: Namespace | null = null,
+): StreamMatch[] {
+  const matches = directory.match(tokenCount, names === null ? null : new Set(names), namespace);
   if (matches === "busy") throw new Error("The index is busy");
   return matches.sort((a, b) => a.batchSeq - b.batchSeq);
 }
@@ -58,6 +63,7 @@ describe("KvDirectory", () => {
       {
         stream: description,
         unsynchronized: null,
+        coverage: "full",
         batchSeq: 1,
         deviceHitBlocks: 2,
         hostOnlyHitBlocks: 0,
@@ -82,6 +88,25 @@ describe("KvDirectory", () => {
       ["b", 1],
     ]);
     expect(matchesOf(directory, 64, [])).toEqual([]);
+  });
+
+  test("KvDirectory matches a prompt under its namespace, in blocks of every size", async () => {
+    const { scene, directory } = await createDirectory([describeStream("a"), describeStream("b", { blockSize: 64 })]);
+    const salted = { root: loraNameRoot("adapter-a"), extraKeys: [extraKeyBytes(["salt-1"])] };
+    for (const [id, blockSize] of [16, 64].entries()) {
+      const stream = { id, blockSize, hashSeed: 1024, counted: false, strict: true };
+      scene.state(stream, id + 3, [store(range(1, 64 / blockSize), TOKENS, { namespace: salted })]);
+    }
+    expect(matchesOf(directory, 64, null, salted).map(({ deviceHitBlocks }) => deviceHitBlocks)).toEqual([4, 1]);
+    expect(matchesOf(directory, 64).map(({ deviceHitBlocks }) => deviceHitBlocks)).toEqual([0, 0]);
+    const bare = { ...salted, extraKeys: null };
+    expect(matchesOf(directory, 64, null, bare).map(({ deviceHitBlocks }) => deviceHitBlocks)).toEqual([0, 0]);
+  });
+
+  test("KvDirectory says which streams are known in part", async () => {
+    const { scene, directory } = await createDirectory([describeStream("a"), describeStream("b")]);
+    scene.knownPart({ id: 1, blockSize: 16, hashSeed: 1024, counted: true, strict: false }, 3, []);
+    expect(matchesOf(directory, 64).map(({ coverage }) => coverage)).toEqual(["full", "partial"]);
   });
 
   test("KvDirectory answers for streams without a prompt", async () => {

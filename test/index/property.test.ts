@@ -28,6 +28,7 @@ describe("KvIndex", () => {
       });
       fc.assert(property, { seed: TEST_SEED, numRuns: family.runs });
       expect(outcomes.commits).toBeGreaterThan(family.runs);
+      expect(outcomes.incomplete).toBeGreaterThan(0);
       expect(outcomes.hitBlocks).toBeGreaterThan(family.runs);
       for (const reason of family.problems) expect(outcomes.problems).toContain(reason);
     },

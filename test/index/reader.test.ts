@@ -69,7 +69,7 @@ describe("KvIndexReader", () => {
       scene.changes(stream, 1, announcements);
     }
     scene.reader.tokens.set(tokens);
-    expect(scene.reader.match(blocks, { blockSize: 1, hashSeed: 1024 }, setOf(range(0, 128)))).toBe(true);
+    expect(scene.reader.match(blocks, { blockSize: 1, hashSeed: 1024 }, setOf(range(0, 128)), null)).toBe(true);
     for (const id of range(0, 128)) {
       const expected = [0, 0, 0];
       for (const block of range(0, 2 * id + 1)) expected[tierOf(id, block)]++;
@@ -83,7 +83,7 @@ describe("KvIndexReader", () => {
     const [first, second] = [scene.openSynchronized(3), scene.openSynchronized(100)];
     for (const stream of [first, second]) scene.changes(stream, 1, [store([11], PROMPT.slice(0, 4))]);
     scene.reader.tokens.set(PROMPT);
-    scene.reader.match(PROMPT.length, first, setOf([100]));
+    scene.reader.match(PROMPT.length, first, setOf([100]), null);
     expect(readStream(scene.reader, 3)).toMatchObject({ deviceHitBlocks: 0, deviceBlocks: 1, batchSeq: 1 });
     expect(readStream(scene.reader, 100)).toMatchObject({ deviceHitBlocks: 1, deviceBlocks: 1, batchSeq: 1 });
   });
@@ -105,7 +105,7 @@ describe("KvIndexReader", () => {
     const second = new KvIndexReader(scene.handle, 1);
     scene.match(stream, PROMPT);
     second.tokens.set(PROMPT.slice(0, 8));
-    second.match(8, stream, setOf([0]));
+    second.match(8, stream, setOf([0]), null);
     expect(readStream(scene.reader, 0).deviceHitBlocks).toBe(6);
     expect(readStream(second, 0).deviceHitBlocks).toBe(2);
     expect([...scene.reader.tokens.subarray(0, PROMPT.length)]).toEqual(PROMPT);

@@ -1,6 +1,6 @@
 /** An index with a writer and a reader in one thread, as unit tests use it: open a stream, tell it a batch, ask for a prompt. */
 
-import { SKIP_REASONS, type SkipReason, type Unsynchronized, unsynchronized } from "#domain";
+import { type Coverage, type Namespace, SKIP_REASONS, type SkipReason, type Unsynchronized, unsynchronized } from "#domain";
 import {
   type BatchKind,
   createIndex,
@@ -36,7 +36,7 @@ export class IndexScene {
 
   /** A new stream, not yet connected. */
   open(id: number, fields: Partial<WrittenStream> = {}): WrittenStream {
-    const stream = { id, blockSize: BLOCK_SIZE, hashSeed: 1024, counted: false, ...fields };
+    const stream = { id, blockSize: BLOCK_SIZE, hashSeed: 1024, counted: false, strict: true, ...fields };
     this.writer.openStream(stream, unsynchronized("not-connected"));
     return stream;
   }
@@ -53,6 +53,11 @@ export class IndexScene {
     return this.#batch(stream, "changes", batchSeq, announcements);
   }
 
+  /** Applies one batch of changes to a state known in part; gives the problem for which the stream was failed. */
+  knownPart(stream: WrittenStream, batchSeq: number, announcements: readonly Announcement[]): Unsynchronized | null {
+    return this.#batch(stream, "known-part", batchSeq, announcements);
+  }
+
   /** Replaces the stream's state; gives the problem for which the stream was failed. */
   state(stream: WrittenStream, batchSeq: number, announcements: readonly Announcement[]): Unsynchronized | null {
     return this.#batch(stream, "state", batchSeq, announcements);
@@ -65,17 +70,17 @@ export class IndexScene {
   }
 
   /** The stream's answer for the prompt. */
-  match(stream: WrittenStream, tokens: ArrayLike<number>): ReadStream {
+  match(stream: WrittenStream, tokens: ArrayLike<number>, namespace: Namespace | null = null): ReadStream {
     this.reader.tokens.set(tokens);
     this.#wanted.fill(0);
     this.#wanted[stream.id >> 5] = 1 << (stream.id & 31);
-    if (!this.reader.match(tokens.length, stream, this.#wanted)) throw new Error("The index is busy");
+    if (!this.reader.match(tokens.length, stream, this.#wanted, namespace)) throw new Error("The index is busy");
     return readStream(this.reader, stream.id);
   }
 
   /** Blocks of the prompt's prefix on any tier. */
-  prefixBlocks(stream: WrittenStream, tokens: ArrayLike<number>): number {
-    const { deviceHitBlocks, hostOnlyHitBlocks, diskOnlyHitBlocks } = this.match(stream, tokens);
+  prefixBlocks(stream: WrittenStream, tokens: ArrayLike<number>, namespace: Namespace | null = null): number {
+    const { deviceHitBlocks, hostOnlyHitBlocks, diskOnlyHitBlocks } = this.match(stream, tokens, namespace);
     return deviceHitBlocks + hostOnlyHitBlocks + diskOnlyHitBlocks;
   }
 
@@ -91,7 +96,8 @@ export class IndexScene {
     announcements: readonly Announcement[],
   ): Unsynchronized | null {
     this.begin(stream, kind, batchSeq, announcements);
-    const problem = this.writer.problem ?? this.writer.commit(batchSeq);
+    const coverage: Coverage = kind === "known-part" ? "partial" : "full";
+    const problem = this.writer.problem ?? this.writer.commit(batchSeq, coverage);
     if (problem !== null) this.writer.fail(stream, problem);
     return problem;
   }

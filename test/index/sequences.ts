@@ -1,7 +1,7 @@
 /** Random sequences of batches for four streams, in families that each look for another kind of trouble. */
 
 import fc from "fast-check";
-import { TIERS, type Tier, type UnsynchronizedReason } from "#domain";
+import { extraKeyBytes, loraNameRoot, type Namespace, TIERS, type Tier, type UnsynchronizedReason } from "#domain";
 import { crowdedHash, distinctHash, scarceHash } from "./engine-hashes.ts";
 import { PromptForest, type Stretch } from "./prompt-forest.ts";
 
@@ -15,8 +15,11 @@ export interface EventPlan {
 
 export interface BatchPlan {
   stream: number;
-  /** "snapshot": the first half of the events is a state, the others are changes that follow it. */
-  kind: "changes" | "state" | "snapshot" | "fail" | "reopen";
+  /**
+   * Of two batches: "snapshot" is a state and changes that follow it; "resume" and "rejoin" keep the first out of sight and show
+   * the second, the former where the stream was, the latter from nothing on.
+   */
+  kind: "changes" | "known-part" | "state" | "snapshot" | "resume" | "rejoin" | "fail" | "reopen";
   events: EventPlan[];
 }
 
@@ -35,6 +38,23 @@ export interface Family {
   runs: number;
 }
 
+const ADAPTER = loraNameRoot("adapter-a");
+const [SALT, OTHER_SALT] = [extraKeyBytes(["salt-1"]), extraKeyBytes(["salt-2"])];
+const IMAGE = extraKeyBytes([{ identifier: "image-1", offset: 1 }]);
+
+/**
+ * Plain text; an adapter, alone and with extra keys; a salt; an item within the prompt, alone and behind a salt. Where two of them
+ * have blocks in common, these are plain.
+ */
+const NAMESPACES: readonly (Namespace | null)[] = [
+  null,
+  { root: ADAPTER, extraKeys: null },
+  { root: ADAPTER, extraKeys: [SALT, null, IMAGE] },
+  { root: null, extraKeys: [SALT] },
+  { root: null, extraKeys: [null, null, IMAGE, IMAGE, null] },
+  { root: null, extraKeys: [OTHER_SALT, null, null, IMAGE, null] },
+];
+
 export const FAMILIES: readonly Family[] = [
   {
     name: "small prompts",
@@ -45,6 +65,16 @@ export const FAMILIES: readonly Family[] = [
     aliases: false,
     problems: ["unknown-parent", "wrong-block-size", "block-limit"],
     runs: 10_000,
+  },
+  {
+    name: "namespaces",
+    forest: new PromptForest(2, 5, [5, 1], distinctHash, NAMESPACES),
+    blocksMax: 14,
+    stretchMax: 5,
+    batchesMax: 20,
+    aliases: false,
+    problems: ["unknown-parent", "block-limit"],
+    runs: 1500,
   },
   {
     name: "engine hashes that change their contents",
@@ -92,6 +122,7 @@ export function batchPlans({ forest, stretchMax, batchesMax, aliases }: Family):
   const blocks = forest.prompts[0].length / forest.blockSize;
   const stretch = fc.record({
     prompt: fc.nat(forest.prompts.length - 1),
+    namespace: fc.nat(forest.namespaces.length - 1),
     from: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat(blocks - 1) }),
     count: fc.integer({ min: 1, max: stretchMax }),
   });
@@ -103,7 +134,7 @@ export function batchPlans({ forest, stretchMax, batchesMax, aliases }: Family):
   });
   const batch: fc.Arbitrary<BatchPlan> = fc.record({
     stream: fc.nat(3),
-    kind: weighted({ changes: 80, state: 8, snapshot: 6, fail: 4, reopen: 2 }),
+    kind: weighted({ changes: 60, "known-part": 20, state: 8, snapshot: 6, resume: 4, rejoin: 4, fail: 4, reopen: 2 }),
     events: fc.array(event, { maxLength: 5, size: "max" }),
   });
   return fc.array(batch, { maxLength: batchesMax, size: "max" });

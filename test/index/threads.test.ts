@@ -85,7 +85,7 @@ describe("KvIndex between threads", () => {
         for (const end = performance.now() + DURATION_MS; performance.now() < end; ) {
           await Promise.race([nextTurn(), ended]);
           for (let n = 0; n < MATCHES_PER_TURN; n++) {
-            const matches = directory.match(BUSY_PROMPT.length, null);
+            const matches = directory.match(BUSY_PROMPT.length, null, null);
             if (matches === "busy") busy++;
             else observer.observe(matches);
           }
@@ -116,10 +116,10 @@ describe("KvIndex between threads", () => {
       return promise;
     };
     expect(await told(handle)).toBe("held");
-    expect(directory.match(0, null)).toBe("busy");
-    expect(directory.match(0, null)).toBe("busy");
+    expect(directory.match(0, null, null)).toBe("busy");
+    expect(directory.match(0, null, null)).toBe("busy");
     expect(await told(null)).toBe("released");
-    expect(directory.match(0, null)).toHaveLength(BUSY_STREAM_IDS.length);
+    expect(directory.match(0, null, null)).toHaveLength(BUSY_STREAM_IDS.length);
     worker.terminate();
   });
 });

@@ -18,7 +18,7 @@ describe("KvIndexWriter batches", () => {
     const before = scene.match(stream, PROMPT);
     scene.begin(stream, "changes", 2, [store([12, 13], PROMPT.slice(4), { parent: 11 }), remove([11]), storeKnown([12], "host")]);
     expect(scene.match(stream, PROMPT)).toEqual(before);
-    expect(scene.writer.commit(2)).toBeNull();
+    expect(scene.writer.commit(2, "full")).toBeNull();
     expect(scene.match(stream, PROMPT)).toMatchObject({ ...HIDDEN, batchSeq: 2, deviceBlocks: 2, hostBlocks: 1 });
   });
 
@@ -83,7 +83,7 @@ describe("KvIndexWriter large batches", () => {
     const stream = scene.openSynchronized(0);
     scene.begin(stream, "changes", 1, stored);
     expect(scene.match(stream, LARGE_PROMPT)).toMatchObject({ ...HIDDEN, unsynchronized: unsynchronized("large-batch", 1) });
-    expect(scene.writer.commit(1)).toBeNull();
+    expect(scene.writer.commit(1, "full")).toBeNull();
     expect(scene.match(stream, LARGE_PROMPT)).toMatchObject({
       unsynchronized: null,
       batchSeq: 1,
@@ -130,6 +130,7 @@ describe("KvIndexWriter streams", () => {
     expect(scene.match(stream, PROMPT)).toEqual({
       ...HIDDEN,
       unsynchronized: unsynchronized("not-connected"),
+      coverage: "full",
       batchSeq: 0,
       deviceBlocks: 0,
       hostBlocks: 0,

@@ -15,6 +15,7 @@ describe("KvIndexWriter stores", () => {
     expect(scene.match(stream, PROMPT)).toEqual({
       ...SYNCHRONIZED,
       ...NOTHING_HELD,
+      coverage: "full",
       batchSeq: 1,
       deviceHitBlocks: 3,
       deviceBlocks: 3,

@@ -94,32 +94,38 @@ describe("KvIndexWriter at the limit of memory", () => {
     expect(holds(scene, stream, 3000)).toBe(true);
   });
 
-  test("KvIndexWriter stays whole wherever memory ends: in an event, at the commit, in a replacement", async () => {
-    const ends = { event: 0, commit: 0 };
-    for (let pages = 1; pages <= 24; pages++) {
-      const scene = await createWithSparePages(pages);
-      const bytesBefore = scene.writer.bytesInUse;
-      const [stream, other] = [scene.openSynchronized(0), scene.openSynchronized(1)];
-      expect(scene.changes(other, 1, blocksOf(other, 400))).toBeNull();
-      for (let blocks = 300; blocks < 40_000; blocks = Math.ceil(blocks * 1.3)) {
-        scene.begin(stream, "state", blocks, blocksOf(stream, blocks));
-        const eventProblem = scene.writer.problem;
-        const problem: Unsynchronized | null = eventProblem ?? scene.writer.commit(blocks);
-        if (problem === null) {
-          expect(holds(scene, stream, blocks)).toBe(true);
-          continue;
+  test.each(["commit", "keep"] as const)(
+    "KvIndexWriter stays whole wherever memory ends: in an event, at the %s",
+    async (end) => {
+      const ends = { event: 0, batch: 0 };
+      for (let pages = 1; pages <= 24; pages++) {
+        const scene = await createWithSparePages(pages);
+        const bytesBefore = scene.writer.bytesInUse;
+        const [stream, other] = [scene.openSynchronized(0), scene.openSynchronized(1)];
+        expect(scene.changes(other, 1, blocksOf(other, 400))).toBeNull();
+        for (let blocks = 300; blocks < 40_000; blocks = Math.ceil(blocks * 1.3)) {
+          if (end === "keep") scene.writer.fail(stream, unsynchronized("disconnected"));
+          scene.begin(stream, "state", blocks, blocksOf(stream, blocks));
+          const eventProblem = scene.writer.problem;
+          const ended = () => (end === "keep" ? scene.writer.keep(blocks) : scene.writer.commit(blocks, "full"));
+          const problem: Unsynchronized | null = eventProblem ?? ended();
+          if (problem === null) {
+            if (end === "keep") scene.changes(stream, blocks, []);
+            expect(holds(scene, stream, blocks)).toBe(true);
+            continue;
+          }
+          ends[eventProblem === null ? "batch" : "event"]++;
+          scene.writer.fail(stream, problem);
+          expect(problem.reason).toBe("memory-limit");
+          expect(scene.match(stream, range(0, BLOCK_SIZE))).toMatchObject({ unsynchronized: problem, deviceHitBlocks: 0 });
+          expect(holds(scene, other, 400)).toBe(true);
         }
-        ends[eventProblem === null ? "commit" : "event"]++;
-        scene.writer.fail(stream, problem);
-        expect(problem.reason).toBe("memory-limit");
-        expect(scene.match(stream, range(0, BLOCK_SIZE))).toMatchObject({ unsynchronized: problem, deviceHitBlocks: 0 });
-        expect(holds(scene, other, 400)).toBe(true);
+        scene.writer.closeStream(stream);
+        scene.writer.closeStream(other);
+        expect(scene.writer.bytesInUse).toBe(bytesBefore);
       }
-      scene.writer.closeStream(stream);
-      scene.writer.closeStream(other);
-      expect(scene.writer.bytesInUse).toBe(bytesBefore);
-    }
-    expect(ends.event).toBeGreaterThan(0);
-    expect(ends.commit).toBeGreaterThan(0);
-  });
+      expect(ends.event).toBeGreaterThan(0);
+      expect(ends.batch).toBeGreaterThan(0);
+    },
+  );
 });

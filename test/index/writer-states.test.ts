@@ -15,7 +15,7 @@ describe("KvIndexWriter states", () => {
     const before = scene.match(stream, PROMPT);
     scene.begin(stream, "state", 9, [store([11], PROMPT.slice(0, 4), { tier: "host" }), store([31, 32, 33], OTHER_PROMPT)]);
     expect(scene.match(stream, PROMPT)).toEqual(before);
-    scene.writer.commit(9);
+    scene.writer.commit(9, "full");
     expect(scene.match(stream, PROMPT)).toMatchObject({
       batchSeq: 9,
       hostOnlyHitBlocks: 1,
@@ -56,7 +56,7 @@ describe("KvIndexWriter states", () => {
     scene.writer.continueWithChanges(5);
     for (const announce of [store([13], PROMPT.slice(8), { parent: 12 }), remove([11])]) announce(scene.writer);
     expect(scene.match(stream, PROMPT).unsynchronized).toEqual(unsynchronized("not-connected"));
-    scene.writer.commit(5);
+    scene.writer.commit(5, "full");
     expect(scene.match(stream, PROMPT)).toMatchObject({ unsynchronized: null, batchSeq: 5, ...HIDDEN, deviceBlocks: 2 });
   });
 
@@ -122,6 +122,7 @@ describe("KvIndexWriter states", () => {
     expect(scene.match(stream, PROMPT)).toEqual({
       ...HIDDEN,
       unsynchronized: null,
+      coverage: "full",
       batchSeq: 2,
       deviceBlocks: 0,
       hostBlocks: 0,
@@ -142,7 +143,7 @@ describe("KvIndexWriter states", () => {
       store([11], PROMPT.slice(0, 4)),
     ]);
     expect(scene.match(stream, PROMPT)).toEqual(before);
-    scene.writer.commit(2);
+    scene.writer.commit(2, "full");
     expect(scene.match(stream, PROMPT)).toMatchObject({ batchSeq: 2, deviceHitBlocks: 1, deviceBlocks: 1 });
     expect(scene.prefixBlocks(stream, OTHER_PROMPT)).toBe(0);
   });

@@ -13,6 +13,12 @@ const SLOW_BYTES = 8_000_000;
 /** Blocks per delta. */
 const STEP = 500;
 
+/** Batches of one replay: more than the 1000 that a socket is sure to hold; what it drops has to be asked for again. */
+const REPLAYED = 5000;
+
+/** Several requests, each of which may have to wait for its timeout. */
+const LONG_REPLAY_TIMEOUT_MS = 30_000;
+
 describeInterop(
   "A peer's thousands of blocks",
   (scenario) => {
@@ -61,6 +67,23 @@ describeInterop(
       });
       await stream.catchesUp();
     });
+
+    for (const engine of ["vllm", "sglang"] as const) {
+      scenario(
+        `Warmpath takes thousands of batches from the replay of an engine "${engine}"`,
+        async (stream) => {
+          const { peer } = stream;
+          await stream.catchesUp({ timeoutMs: LONG_REPLAY_TIMEOUT_MS });
+          await stream.staysSynchronized(() => peer.publish([removed(LONG.slice(2500))]));
+        },
+        {
+          peers: [{ engine }],
+          prepare: async (peer) => {
+            for (let index = 0; index < REPLAYED; index++) await peer.publish([stored(LONG.slice(index, index + 1))]);
+          },
+        },
+      );
+    }
   },
   { prompts: [LONG] },
 );

@@ -1,11 +1,10 @@
-/**
- * One stream under observation: its peer, and every answer that Warmpath has given about it. An answer is right when it is
- * synchronized and equals the peer's state after the batch that it names, or unsynchronized with a reason and without hits.
- */
+/** One stream under observation: its peer, and every answer that Warmpath has given about it, each of which is judged. */
 
 import { expect } from "bun:test";
+import { AnswerJudge, isAnswer } from "./answer-judge.ts";
 import type { Block } from "./blocks.ts";
 import type { CacheEvent } from "./cache-event.ts";
+import type { CacheState } from "./cache-state.ts";
 import type { PeerEngine } from "./peer-engine.ts";
 import type { Match } from "./query.ts";
 
@@ -13,29 +12,41 @@ import type { Match } from "./query.ts";
 const SEEN_TIMEOUT_MS = 10_000;
 const LOOK_AGAIN_MS = 5;
 
+interface CatchUp {
+  /** The state that the stream can know of a peer whose earlier batches it cannot have; null when it knows everything. */
+  known?: CacheState | null;
+  timeoutMs?: number;
+}
+
 export class ObservedStream {
   readonly peer: PeerEngine;
   readonly #ask: () => Promise<void>;
-  /** Reasons for being unsynchronized, in order, each once in a row; `#seen` of them were waited for. */
+  /** Reasons for being unsynchronized, in order, each once as long as it stands; `#seen` of them were waited for. */
   readonly #reasons: string[] = [];
+  /** The latest one; null while synchronized. */
+  #reason: string | null = null;
   #seen = 0;
   readonly #violations: string[] = [];
-  readonly #batchSeqs = new Set<number>();
+  readonly #judge: AnswerJudge;
   #latest: Match | null = null;
-  /** The peer's process of the latest synchronized answer. */
-  #process = 0;
-  #batchSeq = 0;
+  /** The latest answer for each prompt. */
+  readonly #answers = new Map<readonly Block[], Match>();
 
   /** `ask` observes the answers to all prompts of the site once. */
   constructor(peer: PeerEngine, ask: () => Promise<void>) {
     this.peer = peer;
     this.#ask = ask;
+    this.#judge = new AnswerJudge(peer);
   }
 
   /** Judges one answer. */
   observe(match: Match, prompt: readonly Block[]): void {
     this.#latest = match;
-    const problem = match.synchronized ? this.#judgeSynchronized(match, prompt) : this.#judgeUnsynchronized(match);
+    this.#answers.set(prompt, match);
+    const reason = match.synchronized ? null : match.error;
+    if (reason !== null && reason !== this.#reason) this.#reasons.push(reason);
+    this.#reason = reason;
+    const problem = this.#judge.judge(match, prompt);
     if (problem !== null) this.#violations.push(`${problem}: ${JSON.stringify(match)}`);
   }
 
@@ -49,84 +60,88 @@ export class ObservedStream {
     });
   }
 
-  /** Waits until the stream is synchronized at the peer's last batch, and expects the exact answer for every prompt. */
-  async catchesUp(timeoutMs = SEEN_TIMEOUT_MS): Promise<void> {
+  /** Waits until the stream is synchronized at the peer's last batch, with the exact answer for every prompt. */
+  async catchesUp({ known = null, timeoutMs = SEEN_TIMEOUT_MS }: CatchUp = {}): Promise<void> {
+    if (known !== null) return this.#knows(known, Math.max(this.peer.batchSeq, 0), timeoutMs);
     const { batchSeq } = this.peer;
     const { process } = this.peer.log;
-    const hasCaughtUp = () => this.#latest?.synchronized === true && this.#process === process && this.#batchSeq === batchSeq;
+    const hasCaughtUp = () => this.#isFull && this.#judge.process === process && this.#judge.batchSeq === batchSeq;
     await this.#until(`batch ${batchSeq}`, hasCaughtUp, timeoutMs);
     await this.#ask();
     expect(hasCaughtUp()).toBe(true);
     this.expectNoViolation();
   }
 
+  /** Waits until the stream is synchronized and waits for the first batch that it will know of. */
+  async knowsNothing(): Promise<void> {
+    await this.#knows(this.peer.emptyCache, 0, SEEN_TIMEOUT_MS);
+  }
+
+  /**
+   * Waits until the stream is synchronized at the peer's last batch, whatever its coverage. The peer repeats that batch until
+   * then: a subscription takes a moment to reach it, and what is sent before is lost for one that nobody asks for a replay.
+   */
+  async hearsLast(timeoutMs = SEEN_TIMEOUT_MS): Promise<void> {
+    const { batchSeq } = this.peer;
+    const isHeard = () =>
+      this.#latest?.synchronized === true && this.#latest.sequence === batchSeq && !this.#judge.knowsNothing(this.#latest);
+    await this.#until(`batch ${batchSeq}`, isHeard, timeoutMs, () => this.peer.repeat(1).then(lookAgain));
+  }
+
   /**
    * Does `fault` while the peer answers no request, so that the reason stands until it was seen; then lets the stream recover by
    * itself.
    */
-  async failsWith(reason: string, fault: () => Promise<void>): Promise<void> {
-    await this.peer.snapshot("silent");
+  async failsWith(reason: string, fault: () => Promise<void>, catchUp: CatchUp = {}): Promise<void> {
+    await this.peer.answerRequests("silent");
     await fault();
     await this.sees(reason);
-    await this.peer.snapshot("whole");
-    await this.catchesUp();
+    await this.peer.answerRequests("whole");
+    await this.catchesUp(catchUp);
   }
 
   /** Has the peer publish batch after batch until one of them was seen: all through the recovery that is under way. */
-  async publishesThroughRecovery(events: (step: number) => CacheEvent[]): Promise<void> {
+  async publishesThroughRecovery(events: (step: number) => CacheEvent[] | Promise<CacheEvent[]>): Promise<void> {
     const { batchSeq } = this.peer;
     let step = 0;
-    const publish = () => this.peer.publish(events(step++));
-    await this.#until(`a batch after ${batchSeq}`, () => this.#batchSeq > batchSeq, SEEN_TIMEOUT_MS, publish);
+    const publish = async () => this.peer.publish(await events(step++));
+    await this.#until(`a batch after ${batchSeq}`, () => this.#judge.batchSeq > batchSeq, SEEN_TIMEOUT_MS, publish);
   }
 
   /** Does `action`, all through which and until the stream has caught up it must not be seen unsynchronized. */
-  async staysSynchronized(action: () => Promise<void>): Promise<void> {
+  async staysSynchronized(action: () => Promise<void>, catchUp: CatchUp = {}): Promise<void> {
     await this.catchesUp();
     const before = this.#reasons.length;
     await action();
-    await this.catchesUp();
+    await this.catchesUp(catchUp);
     expect(this.#reasons.slice(before)).toEqual([]);
   }
 
   /** The batch of the latest synchronized answer. */
   get batchSeq(): number {
-    return this.#batchSeq;
+    return this.#judge.batchSeq;
   }
 
-  /** How many batch sequences the stream was seen synchronized at. */
+  /** How many batch sequences the stream was seen synchronized at with full coverage. */
   get statesSeen(): number {
-    return this.#batchSeqs.size;
+    return this.#judge.statesSeen;
   }
 
   expectNoViolation(): void {
     expect(this.#violations).toEqual([]);
   }
 
-  #judgeUnsynchronized(match: Match): string | null {
-    if (match.error !== this.#reasons.at(-1)) this.#reasons.push(match.error ?? "");
-    if (match.error === null || match.error === "") return "unsynchronized without a reason";
-    const hits = match.device_hit_tokens + match.host_only_hit_tokens + match.disk_only_hit_tokens + match.reusable_prefix_tokens;
-    return hits === 0 ? null : "hits while unsynchronized";
+  get #isFull(): boolean {
+    return this.#latest?.synchronized === true && this.#latest.coverage === "full";
   }
 
-  /** States are never seen again once a later one was: neither of an earlier process nor of an earlier batch. */
-  #judgeSynchronized(match: Match, prompt: readonly Block[]): string | null {
-    const { instance_name, dp_rank, sequence } = match;
-    const status = { instance_name, dp_rank, synchronized: true, coverage: "full", sequence, error: null };
-    for (let process = this.#process; process <= this.peer.log.process; process++) {
-      if (process === this.#process && sequence < this.#batchSeq) continue;
-      const isRight = this.peer.log
-        .at(process, sequence)
-        .some((state) => Bun.deepEquals(match, { ...status, ...state.expected(prompt) }, true));
-      if (!isRight) continue;
-      this.#process = process;
-      this.#batchSeq = sequence;
-      this.#batchSeqs.add(sequence);
-      return null;
-    }
-    const wanted = this.peer.log.at(this.#process, sequence).map((state) => state.expected(prompt));
-    return `not the state after that batch, which gives ${JSON.stringify(wanted)}`;
+  /** Waits until every prompt's answer is that of this state after this batch, in part. */
+  async #knows(known: CacheState, sequence: number, timeoutMs: number): Promise<void> {
+    const isKnown = () =>
+      this.#answers.size > 0 &&
+      [...this.#answers].every(([prompt, match]) => isAnswer(match, "partial", sequence, known.expected(prompt)));
+    await this.#until(`batch ${sequence} in part`, isKnown, timeoutMs, () => this.#ask());
+    this.expectNoViolation();
   }
 
   async #until(what: string, isSeen: () => boolean, timeoutMs = SEEN_TIMEOUT_MS, meanwhile = lookAgain): Promise<void> {

@@ -1,66 +1,69 @@
-/**
- * A peer: `peer/engine.py` in a process of its own, driven by one command at a time. Whatever it is told to publish is written
- * to its state log first.
- */
+/** A peer as an engine with a cache. Whatever it is told to publish is written to its state log first. */
 
-import { join } from "node:path";
-import { type AnnouncementForm, announcement, type CacheEvent, commandText, hashOfState } from "./cache-event.ts";
+import type { Engine, Tier } from "#domain";
+import { type AnnouncementForm, announcements, type CacheEvent, hashOfState, STATE_MEDIA } from "./cache-event.ts";
 import { CacheState } from "./cache-state.ts";
+import { PeerProcess, type PeerReply } from "./peer-process.ts";
 import { StateLog } from "./state-log.ts";
 
-const SCRIPT = join(import.meta.dir, "peer/engine.py");
-
-/** Far above the longest command, a disconnect of two seconds. */
-const REPLY_TIMEOUT_MS = 20_000;
-
-/** Each takes as long as the command that opens the ports. */
-const REOPEN_TRIES_MAX = 20;
+/** The topic that peers publish under, and that Warmpath is told. */
+export const TOPICS: Record<Engine, string> = { xllm: "xllm-kv", vllm: "kv@peer@model", sglang: "" };
 
 export interface PeerOptions {
+  /** Default "xllm". */
+  engine?: Engine;
   /** Default 0. */
   rank?: number;
-  /** Default "xllm-kv". */
+  /** Default that of the engine. */
   topic?: string;
+  /** Of vLLM: whether replies carry the topic; default "plain". */
+  replayShape?: "plain" | "topic";
+  /** Batches kept for a replay. */
+  bufferSteps?: number;
+  /** False: Warmpath is told of no replay endpoint. */
+  hasReplay?: boolean;
 }
 
+/** How an xLLM peer answers requests. */
 export type SnapshotMode = "whole" | "silent" | "no-end" | "late" | "garbage" | { pad: number };
 
-interface PeerReply {
-  ok: boolean;
-  error?: string;
-  seq?: number;
-  state?: Record<string, Record<string, unknown>>;
-}
+/** How the others do: `hole` leaves one batch out of the middle, `cut` ends in the middle without an end marker. */
+export type ReplayMode = "whole" | "silent" | "no-end" | "hole" | "cut";
 
 export class PeerEngine {
+  readonly engine: Engine;
   readonly log = new StateLog();
   /** How events are announced from now on. */
-  form: AnnouncementForm = { shape: "map", hashes: "unsigned" };
-  readonly #process: Bun.Subprocess<"pipe", "pipe", "inherit">;
-  readonly #lines: AsyncIterator<string>;
-  #cache = CacheState.EMPTY;
-  #batchSeq = 0;
-  /** Settles with the last command. */
-  #last: Promise<unknown> = Promise.resolve();
+  form: AnnouncementForm;
+  readonly #process: PeerProcess;
+  /** The batch sequence before the first. */
+  readonly #beforeFirst: number;
+  #cache: CacheState;
+  #batchSeq: number;
 
-  private constructor(process: Bun.Subprocess<"pipe", "pipe", "inherit">) {
+  private constructor(process: PeerProcess, engine: Engine) {
+    this.engine = engine;
+    this.form = { shape: "map", hashes: engine === "sglang" ? "signed" : "unsigned" };
     this.#process = process;
-    this.#lines = readLines(process.stdout);
-    this.log.beginProcess();
+    this.#beforeFirst = engine === "xllm" ? 0 : -1;
+    this.#cache = this.emptyCache;
+    this.#batchSeq = this.#beforeFirst;
+    this.log.beginProcess(this.#batchSeq, this.#cache);
   }
 
   /** Starts a peer on these ports; rejects when it cannot bind them. */
   static async start(python: string, ports: { events: number; replay: number }, options: PeerOptions = {}): Promise<PeerEngine> {
-    const { rank = 0, topic = "xllm-kv" } = options;
-    const flags = { "event-port": ports.events, "replay-port": ports.replay, rank, topic };
-    const process = Bun.spawn([python, SCRIPT, ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, `${value}`])], {
-      stdin: "pipe",
-      stdout: "pipe",
-      stderr: "inherit",
-    });
-    const peer = new PeerEngine(process);
-    await peer.#nextLine();
-    return peer;
+    const { engine = "xllm", rank = 0, topic = TOPICS[engine], replayShape = "plain", bufferSteps = 10_000 } = options;
+    const flags = {
+      engine,
+      rank,
+      topic,
+      "event-port": ports.events,
+      "replay-port": ports.replay,
+      "replay-shape": replayShape,
+      "buffer-steps": bufferSteps,
+    };
+    return new PeerEngine(await PeerProcess.start(python, flags), engine);
   }
 
   /** The cache after the last batch. */
@@ -68,7 +71,12 @@ export class PeerEngine {
     return this.#cache;
   }
 
-  /** The last batch sequence that was used; 0 before the first. */
+  /** A cache of this engine that holds nothing. */
+  get emptyCache(): CacheState {
+    return this.engine === "xllm" ? CacheState.EMPTY : CacheState.EMPTY_COUNTED;
+  }
+
+  /** The last batch sequence that was used; the one before the first when none was. */
   get batchSeq(): number {
     return this.#batchSeq;
   }
@@ -78,12 +86,12 @@ export class PeerEngine {
    * no state is right.
    */
   publish(events: readonly CacheEvent[], outcome: CacheState | null = this.#cache.after(events)): Promise<void> {
-    return this.#batch({ publish: this.#announced(events) }, outcome);
+    return this.#batch({ publish: this.announced(events) }, outcome);
   }
 
   /** Takes a batch's number and changes the cache, but sends nothing. */
   lose(events: readonly CacheEvent[]): Promise<void> {
-    return this.#batch({ lose: this.#announced(events) }, this.#cache.after(events));
+    return this.#batch({ lose: this.announced(events) }, this.#cache.after(events));
   }
 
   /** Sends a batch in words of its own; `outcome` as for `publish`. */
@@ -91,9 +99,9 @@ export class PeerEngine {
     return this.#batch({ publish: events }, outcome);
   }
 
-  /** Sends these bytes as a batch; the cache stays as it is. */
-  raw(payload: Uint8Array): Promise<void> {
-    return this.#batch({ raw: payload.toHex() }, this.#cache);
+  /** Sends these bytes as a batch; without an `outcome` the cache stays as it is. */
+  raw(payload: Uint8Array, outcome: CacheState = this.#cache): Promise<void> {
+    return this.#batch({ raw: payload.toHex() }, outcome);
   }
 
   /** Skips `count` batch sequences. */
@@ -112,49 +120,56 @@ export class PeerEngine {
     await this.command({ repeat: count });
   }
 
-  /** How requests for a snapshot are answered from now on. */
+  /** How an xLLM peer answers requests from now on. */
   async snapshot(mode: SnapshotMode): Promise<void> {
     await this.command({ snapshot: mode });
   }
 
+  /** How any other peer does. */
+  async replay(mode: ReplayMode): Promise<void> {
+    await this.command({ replay: mode });
+  }
+
+  /** Whether requests of any kind are answered from now on. */
+  async answerRequests(mode: "whole" | "silent"): Promise<void> {
+    await (this.engine === "xllm" ? this.snapshot(mode) : this.replay(mode));
+  }
+
   /** Closes both sockets for a while. */
   async disconnect(durationMs: number): Promise<void> {
-    await this.#reopen({ disconnect: durationMs });
+    await this.#process.reopen({ disconnect: durationMs });
   }
 
   /** A new process: empty, or with these events as its first batch. */
   async restart(events: readonly CacheEvent[]): Promise<void> {
-    this.log.beginProcess();
-    this.#cache = CacheState.EMPTY.after(events);
-    this.#batchSeq = events.length === 0 ? 0 : 1;
-    if (this.#batchSeq === 1) this.log.record(1, this.#cache);
-    await this.#reopen({ restart: this.#announced(events) });
+    this.#batchSeq = this.#beforeFirst;
+    this.log.beginProcess(this.#batchSeq, this.emptyCache);
+    this.#cache = this.emptyCache.after(events);
+    if (events.length > 0) this.log.record(++this.#batchSeq, this.#cache);
+    await this.#process.reopen({ restart: this.announced(events) });
   }
 
   /** The hashes on each tier, asked of the peer itself. */
-  async heldHashes(): Promise<{ device: Set<bigint>; host: Set<bigint> }> {
+  async heldHashes(): Promise<Record<Tier, Set<bigint>>> {
     const { state = {} } = await this.command({ state: true });
-    const hashes = (blocks = {}) => new Set(Object.keys(blocks).map(hashOfState));
-    return { device: hashes(state.gpu), host: hashes(state.cpu) };
+    const hashesOn = (tier: Tier) =>
+      new Set(STATE_MEDIA[tier].flatMap((medium) => Object.keys(state[medium] ?? {})).map(hashOfState));
+    return { device: hashesOn("device"), host: hashesOn("host"), disk: hashesOn("disk") };
   }
 
-  /** Sends any command when those before have been answered; rejects when the peer refuses it or does not answer. */
+  /** These events in the peer's form, to be changed and published as words. */
+  announced(events: readonly CacheEvent[]): unknown[] {
+    return announcements(events, this.engine, this.form);
+  }
+
+  /** Sends any command; rejects when the peer refuses it. */
   command(command: Record<string, unknown>): Promise<PeerReply> {
-    const reply = this.#last.then(async () => {
-      this.#process.stdin.write(`${commandText(command)}\n`);
-      this.#process.stdin.flush();
-      const answer = (await this.#nextLine()) as PeerReply;
-      if (!answer.ok) throw new Error(`Cannot obey ${JSON.stringify(Object.keys(command))}: ${answer.error}`);
-      return answer;
-    });
-    this.#last = reply.catch(() => {});
-    return reply;
+    return this.#process.command(command);
   }
 
   /** Ends the process. */
-  async stop(): Promise<void> {
-    this.#process.kill();
-    await this.#process.exited;
+  stop(): Promise<void> {
+    return this.#process.stop();
   }
 
   async #batch(command: Record<string, unknown>, outcome: CacheState | null): Promise<void> {
@@ -165,38 +180,5 @@ export class PeerEngine {
     }
     const { seq } = await this.command(command);
     if (seq !== batchSeq) throw new Error(`Cannot follow the peer: batch ${seq} was sent, batch ${batchSeq} is needed`);
-  }
-
-  /** libzmq lets a port go in its own time, on a busy machine too late for the peer to open it again: then once more. */
-  async #reopen(command: Record<string, unknown>): Promise<void> {
-    for (let tries = 1; ; tries++) {
-      const refusal = await this.command(command).then(
-        () => null,
-        (error: Error) => error,
-      );
-      if (refusal === null) return;
-      if (tries === REOPEN_TRIES_MAX || !refusal.message.includes("Address already in use")) throw refusal;
-    }
-  }
-
-  #announced(events: readonly CacheEvent[]): unknown[] {
-    return events.map((event) => announcement(event, this.form));
-  }
-
-  async #nextLine(): Promise<unknown> {
-    const watchdog = setTimeout(() => this.#process.kill(), REPLY_TIMEOUT_MS);
-    const line = await this.#lines.next();
-    clearTimeout(watchdog);
-    if (line.done) throw new Error(`Cannot read the peer's reply: it has ended, a line within ${REPLY_TIMEOUT_MS} ms is needed`);
-    return JSON.parse(line.value);
-  }
-}
-
-async function* readLines(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
-  let rest = "";
-  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    yield* lines;
   }
 }

@@ -12,7 +12,7 @@ import { Service } from "#service";
 import { BLOCK_SIZE, type Block } from "./blocks.ts";
 import { freePorts } from "./free-ports.ts";
 import { ObservedStream } from "./observed-stream.ts";
-import { PeerEngine, type PeerOptions } from "./peer-engine.ts";
+import { PeerEngine, type PeerOptions, TOPICS } from "./peer-engine.ts";
 import { query } from "./query.ts";
 
 /** Between two questions. */
@@ -41,6 +41,10 @@ export class InteropSite {
   readonly #logLines: string[] = [];
   #service: Service | null = null;
   #observer: Promise<void> | null = null;
+  /** Settles with the last question. */
+  #turn: Promise<unknown> = Promise.resolve();
+  /** All prompts, to be asked for when their turn comes; whoever wants that until then shares it. */
+  #round: Promise<void> | null = null;
   #isStopping = false;
 
   constructor(options: SiteOptions) {
@@ -54,16 +58,17 @@ export class InteropSite {
       plan.map(async ({ instanceName, peer: options, prepare }, index) => {
         const [events, replay] = ports.slice(2 * index);
         const peer = await PeerEngine.start(python, { events, replay }, options);
-        const rank = options.rank ?? 0;
+        const { engine = "xllm", rank = 0, hasReplay = true } = options;
         this.#streams.set(streamKey(instanceName, rank), new ObservedStream(peer, () => this.#askAll()));
         await prepare?.(peer);
         return {
           instance_name: instanceName,
           dp_rank: rank,
+          engine,
           block_size: BLOCK_SIZE,
           endpoint: `tcp://127.0.0.1:${events}`,
-          replay_endpoint: `tcp://127.0.0.1:${replay}`,
-          topic: "xllm-kv",
+          replay_endpoint: hasReplay ? `tcp://127.0.0.1:${replay}` : null,
+          topic: TOPICS[engine],
         };
       }),
     );
@@ -106,13 +111,24 @@ export class InteropSite {
 
   async #observe(): Promise<void> {
     for (let turn = 0; !this.#isStopping; turn++) {
-      await this.#ask(this.#options.prompts[turn % this.#options.prompts.length]);
+      await this.#inTurn(() => this.#ask(this.#options.prompts[turn % this.#options.prompts.length]));
       await Bun.sleep(OBSERVE_MS);
     }
   }
 
-  async #askAll(): Promise<void> {
-    for (const prompt of this.#options.prompts) await this.#ask(prompt);
+  #askAll(): Promise<void> {
+    this.#round ??= this.#inTurn(async () => {
+      this.#round = null;
+      for (const prompt of this.#options.prompts) await this.#ask(prompt);
+    });
+    return this.#round;
+  }
+
+  /** One question at a time: answers on several connections could overtake each other, and a later state come before an earlier one. */
+  #inTurn(question: () => Promise<void>): Promise<void> {
+    const asked = this.#turn.then(question);
+    this.#turn = asked.catch(() => {});
+    return asked;
   }
 
   async #ask(prompt: readonly Block[]): Promise<void> {

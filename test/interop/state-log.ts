@@ -3,14 +3,14 @@
  * so that nobody can rightly hold a state that is not here yet.
  */
 
-import { CacheState } from "./cache-state.ts";
+import type { CacheState } from "./cache-state.ts";
 
 export class StateLog {
   readonly #processes: Map<number, CacheState[]>[] = [];
 
-  /** A process that has published nothing: its batch sequence is 0. */
-  beginProcess(): void {
-    this.#processes.push(new Map([[0, [CacheState.EMPTY]]]));
+  /** A process that has published nothing: its state is that after the batch before its first. */
+  beginProcess(batchSeq: number, state: CacheState): void {
+    this.#processes.push(new Map([[batchSeq, [state]]]));
   }
 
   /** The process at hand, counted from 0. */

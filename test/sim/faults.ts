@@ -28,6 +28,11 @@ const RATES = {
   "reply refused": 0.05,
   "reply doubled": 0.05,
   "end without a reply": 0.05,
+  // A replay.
+  "replay with a hole": 0.2,
+  "replay without its last batches": 0.2,
+  "replay cut": 0.1,
+  "replay from too early on": 0.1,
   // A publisher.
   restart: 0.01,
   "restart with another cache": 0.006,
@@ -39,6 +44,8 @@ const RATES = {
   "full state": 0.06,
   "more blocks than the limit": 0.01,
   burst: 0.02,
+  "batch number vanished": 0.02,
+  "batch unreadable for good": 0.02,
   // The ingest thread.
   "stream not looked at": 0.2,
 } as const;

@@ -1,7 +1,8 @@
 /** Where a publisher's processes run, one after the other: what they do, and what happens to them. */
 
+import type { Holdings } from "./followed-cache.ts";
 import { type NetworkParts, SimulatedNetwork } from "./network.ts";
-import { type Holdings, Publisher, type PublisherOptions } from "./publisher.ts";
+import { Publisher, type PublisherOptions } from "./publisher.ts";
 
 type HostOptions = Omit<PublisherOptions, "holdings" | "salt" | "firstBatchSeq">;
 
@@ -9,7 +10,7 @@ export class SimulatedHost {
   readonly network: SimulatedNetwork;
   readonly #options: HostOptions;
   readonly #parts: NetworkParts;
-  /** 1; some engines count from 0. */
+  /** 1; some engines count from 0, those among them whose stores are counted. */
   readonly #firstBatchSeq: number;
   #publisher: Publisher;
   #processes = 0;
@@ -18,7 +19,7 @@ export class SimulatedHost {
   constructor(options: HostOptions, parts: NetworkParts) {
     this.#options = options;
     this.#parts = parts;
-    this.#firstBatchSeq = parts.random.integerBelow(4) === 0 ? 0 : 1;
+    this.#firstBatchSeq = options.isCounted || parts.random.integerBelow(4) === 0 ? 0 : 1;
     this.#publisher = this.#newProcess(this.#nothing());
     this.network = new SimulatedNetwork(this.#publisher, parts);
   }
@@ -53,12 +54,20 @@ export class SimulatedHost {
     if (this.#publisher.blocks > this.#options.blocksMax) this.network.publish(this.#publisher.clear());
   }
 
+  /** One more batch, by which a lost tail shows; the last one clears everything. */
+  sayMore(isClear: boolean): void {
+    this.network.publish(isClear ? this.#publisher.clear() : this.#publisher.change());
+  }
+
   #publish(): void {
     const { faults, random } = this.#parts;
     if (this.#publisher.blocks > this.#options.blocksMax && random.integerBelow(3) === 0) {
       this.network.publish(this.#publisher.clear());
     } else if (faults.happens("more blocks than the limit")) this.network.publish(this.#publisher.fill());
-    else if (faults.happens("full state")) this.network.publish(this.#publisher.fullState());
+    else if (this.#options.isCounted && faults.happens("batch number vanished")) this.#publisher.changeUnheard();
+    else if (this.#options.isCounted && faults.happens("batch unreadable for good")) {
+      this.network.publish(this.#publisher.changeUnreadably());
+    } else if (faults.happens("full state")) this.network.publish(this.#publisher.fullState());
     else {
       const most = faults.happens("burst") ? 80 : 2;
       for (let batches = random.integerBelow(most); batches > 0; batches--) this.network.publish(this.#publisher.change());

@@ -8,7 +8,7 @@ import type { SeededRandom } from "#sim";
 import type { StreamSockets } from "#stream";
 import type { ConnectionEvent, ReceivedBatch, RecoveryReply } from "#wire";
 import type { Faults } from "./faults.ts";
-import { faultyBatch, faultySnapshot } from "./faulty-messages.ts";
+import { faultyBatch, faultyReplay, faultySnapshot, type RecoveryKind } from "./faulty-messages.ts";
 import type { Batch, Publisher } from "./publisher.ts";
 import { TimedQueue } from "./timed-queue.ts";
 
@@ -31,6 +31,7 @@ interface Subscription {
 interface Request {
   /** When the engine takes it; Infinity once it has, or when it never will. */
   serveAtMs: number;
+  start: number;
   replies: TimedQueue<RecoveryReply>;
 }
 
@@ -38,6 +39,7 @@ export interface NetworkParts {
   clock: Clock;
   random: SeededRandom;
   faults: Faults;
+  recovery: RecoveryKind;
   trace: (text: string) => void;
 }
 
@@ -85,17 +87,18 @@ export class SimulatedNetwork implements StreamSockets {
     return message;
   }
 
-  ask(): void {
-    const { random, faults, trace } = this.#parts;
-    trace("stream asks for a snapshot");
+  ask(start: number): void {
+    const { random, faults, recovery, trace } = this.#parts;
+    trace(`stream asks for a ${recovery} from ${start}`);
     const lateMs = faults.happens("snapshot served late") ? random.integerBelow(300) : 0;
     const serveAtMs = faults.happens("request lost") ? Number.POSITIVE_INFINITY : this.#nowMs + 1 + lateMs;
-    this.#request = { serveAtMs, replies: new TimedQueue() };
+    this.#request = { serveAtMs, start, replies: new TimedQueue() };
   }
 
   receiveReply(): RecoveryReply | null {
     const reply = this.#request?.replies.take(this.#nowMs) ?? null;
     if (reply?.kind === "snapshot") this.#parts.trace(`stream receives snapshot ${reply.watermark}`);
+    else if (reply?.kind === "batch") this.#parts.trace(`stream receives replayed ${reply.batchSeq}`);
     else if (reply !== null) this.#parts.trace(`stream receives reply: ${reply.kind}`);
     return reply;
   }
@@ -128,12 +131,12 @@ export class SimulatedNetwork implements StreamSockets {
 
   /** The publisher sends a batch to whoever is connected. */
   publish(batch: Batch): void {
-    const { trace, faults, random } = this.#parts;
+    const { trace, faults, recovery } = this.#parts;
     trace(`publishes ${batch.batchSeq}`);
     this.#recent = [...this.#recent.slice(1 - REPEATABLE_BATCHES), batch];
     if (this.#subscription?.publisher !== this.#publisher) return;
     if (batch.batchSeq > 0 && faults.happens("frame oversized")) this.#giveUp();
-    else for (const message of faultyBatch(batch, this.#recent, faults, random)) this.#send(message);
+    else for (const message of faultyBatch(batch, this.#recent, recovery, this.#parts)) this.#send(message);
   }
 
   /** The process dies; null, or another process, takes its place. */
@@ -186,9 +189,11 @@ export class SimulatedNetwork implements StreamSockets {
     const { faults, random } = this.#parts;
     let delayMs = faults.happens("reply delayed") ? random.integerBelow(300) : 0;
     if (faults.happens("reply too late")) delayMs = 1_000_000;
-    for (const reply of faultySnapshot(publisher, faults, random)) {
+    const isReplay = this.#parts.recovery === "replay";
+    const replies = isReplay ? faultyReplay(publisher, request.start, this.#parts) : faultySnapshot(publisher, this.#parts);
+    for (const reply of replies) {
       request.replies.put(reply, this.#nowMs + delayMs);
-      delayMs += random.integerBelow(20);
+      delayMs += random.integerBelow(isReplay ? 4 : 20);
     }
   }
 }

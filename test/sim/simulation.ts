@@ -3,15 +3,16 @@
  * follows from the seed. After each step the promises are checked; at the end faults stop, and all must be well again.
  */
 
-import type { StreamDescription } from "#domain";
+import type { Engine, StreamDescription } from "#domain";
 import type { KvDirectory, KvIndexWriter } from "#index";
 import { SeededRandom } from "#sim";
 import { EventStream, StreamIndex, type StreamSockets } from "#stream";
-import { XllmDialect } from "#wire";
+import { dialectOf } from "#wire";
 import { FakeClock } from "../support/fake-clock.ts";
 import { BlockTree } from "./block-tree.ts";
 import { type CheckCounts, type CheckedStream, Checker, PromiseBroken } from "./checker.ts";
 import { type Fault, Faults } from "./faults.ts";
+import type { RecoveryKind } from "./faulty-messages.ts";
 import { SimulatedHost } from "./host.ts";
 import type { SimulatedNetwork } from "./network.ts";
 import { Trace } from "./trace.ts";
@@ -49,6 +50,13 @@ interface SimulatedStream {
   index: StreamIndex;
 }
 
+export const KINDS: readonly RecoveryKind[] = ["snapshot", "replay", "none"];
+
+/** How the streams of this seed's simulation recover. */
+export function kindOf(seed: number): RecoveryKind {
+  return KINDS[seed % KINDS.length];
+}
+
 /** Runs the simulation of this seed; throws PromiseBroken with the story and the command that tells it again. */
 export function simulate(seed: number, index: SimulatedIndex, exercise: Exercise, mutation: Mutation = {}): void {
   const simulation = new Simulation(seed, index, exercise, mutation);
@@ -63,6 +71,7 @@ export function simulate(seed: number, index: SimulatedIndex, exercise: Exercise
 
 class Simulation {
   readonly #seed: number;
+  readonly #recovery: RecoveryKind;
   readonly #random: SeededRandom;
   readonly #clock = new FakeClock();
   readonly #trace = new Trace(this.#clock);
@@ -75,6 +84,7 @@ class Simulation {
 
   constructor(seed: number, index: SimulatedIndex, exercise: Exercise, mutation: Mutation) {
     this.#seed = seed;
+    this.#recovery = kindOf(seed);
     this.#random = new SeededRandom(seed);
     this.#index = index;
     this.#exercise = exercise;
@@ -101,7 +111,11 @@ class Simulation {
     this.#faults.areEnabled = false;
     for (const [name, { host }] of this.#streams) this.#trace.of(name, () => host.comeToRest());
     this.#waitForRest();
+    if (this.#recovery !== "snapshot") this.#sayMore(false);
     this.#checkRest();
+    if (this.#recovery === "snapshot") return;
+    this.#sayMore(true);
+    this.#checkCoverage();
   }
 
   close(): void {
@@ -116,21 +130,25 @@ class Simulation {
     const description: StreamDescription = {
       instanceName: `engine-${id}`,
       dpRank: id,
-      engine: "xllm",
+      engine: this.#engine(),
       blockSize,
       hashSeed: this.#random.integerBelow(8) === 0 ? 7 : 1024,
       endpoint: `tcp://engine-${id}:1`,
-      replayEndpoint: `tcp://engine-${id}:2`,
+      replayEndpoint: this.#recovery === "none" ? null : `tcp://engine-${id}:2`,
       topic: "",
     };
     const parts = {
       clock: this.#clock,
       random: this.#random,
       faults: this.#faults,
+      recovery: this.#recovery,
       trace: (text: string) => this.#trace.add(text),
     };
-    const host = new SimulatedHost({ tree, blockSize, rank: id, blocksMax: BLOCKS_MAX }, parts);
-    const index = new (mutation.streamIndex ?? StreamIndex)(id, description, this.#index.writer, new XllmDialect());
+    const isCounted = this.#recovery !== "snapshot";
+    const bufferedMax = this.#random.integerBetween(3, 60);
+    const host = new SimulatedHost({ tree, blockSize, rank: id, blocksMax: BLOCKS_MAX, isCounted, bufferedMax }, parts);
+    const { writer } = this.#index;
+    const index = new (mutation.streamIndex ?? StreamIndex)(id, description, writer, dialectOf(description.engine));
     index.open();
     this.#index.directory.addStream(id, description);
     const log = (_message: string, fields?: object) => this.#trace.add(`logs ${JSON.stringify(fields)}`);
@@ -144,6 +162,17 @@ class Simulation {
       random: () => this.#random.nextUint32() / 2 ** 32,
     });
     this.#streams.set(description.instanceName, { host, network: host.network, events, index });
+  }
+
+  #engine(): Engine {
+    if (this.#recovery === "snapshot") return "xllm";
+    return this.#random.integerBelow(2) === 0 ? "vllm" : "sglang";
+  }
+
+  /** A publisher that says no more hides a lost tail for ever, where there is no snapshot. */
+  #sayMore(isClear: boolean): void {
+    for (const [name, { host }] of this.#streams) this.#trace.of(name, () => host.sayMore(isClear));
+    this.#waitForRest();
   }
 
   #pauseMs(): number {
@@ -197,9 +226,18 @@ class Simulation {
       if (batchSeq !== publisher.watermark) {
         throw new PromiseBroken(`${name} is at batch ${batchSeq} although all is quiet, its publisher at ${publisher.watermark}`);
       }
-      const present = { after: () => [publisher.holdings] };
+      const present = { after: () => [publisher.holdings], knownInPart: () => publisher.knownInPart(batchSeq) };
       checked.set(name, { isLive: true, publisher: present });
     }
     this.#checker.check(checked, this.#exercise);
+  }
+  /** After a clear everything is known. */
+  #checkCoverage(): void {
+    this.#checkRest();
+    const matches = this.#index.directory.match(0, null, null);
+    if (matches === "busy") throw new PromiseBroken("the index is busy although nobody writes");
+    for (const { stream, coverage } of matches) {
+      if (coverage !== "full") throw new PromiseBroken(`${stream.instanceName} knows only part of its publisher after a clear`);
+    }
   }
 }

@@ -14,6 +14,8 @@ export class FakeSockets implements StreamSockets {
   /** How often each was opened so far. */
   subscribers = 0;
   requests = 0;
+  /** From which batch on the stream asked, the last time; null before the first. */
+  askedFrom: number | null = null;
   isSubscriberOpen = false;
   isAsking = false;
   /** What opening a socket fails with. */
@@ -40,10 +42,11 @@ export class FakeSockets implements StreamSockets {
     return this.messages.shift() ?? null;
   }
 
-  ask(): void {
+  ask(start: number): void {
     if (this.failure !== null) throw this.failure;
     this.endRecovery();
     this.requests += 1;
+    this.askedFrom = start;
     this.isAsking = true;
   }
 

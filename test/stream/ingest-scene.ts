@@ -77,7 +77,7 @@ export class IngestScene {
   get hits(): Record<string, number> {
     const { directory } = this.#supervisor;
     directory.tokens.set(prompt(10));
-    const matches = directory.match(10 * BLOCK_SIZE, null);
+    const matches = directory.match(10 * BLOCK_SIZE, null, null);
     if (matches === "busy") return {};
     const live = matches.filter(({ unsynchronized }) => unsynchronized === null);
     return Object.fromEntries(live.map(({ stream, deviceHitBlocks }) => [stream.instanceName, deviceHitBlocks]));

@@ -1,15 +1,27 @@
 /**
  * The transition with the world around it in miniature: which timers run, whether a subscriber and a request are open, what is
- * held. Only what can happen there is fed, so whatever a property finds can happen to a stream.
+ * held, which batch's state the index holds. Only what can happen there is fed, so whatever a property finds can happen to a
+ * stream.
  */
 
-import { unsynchronized } from "#domain";
-import type { Effect, StreamEvent, StreamState, Timer } from "../../src/stream/state.ts";
+import { type Unsynchronized, unsynchronized } from "#domain";
+import {
+  type Effect,
+  NONE,
+  type StreamEvent,
+  type StreamState,
+  type Timer,
+  type TransitionLimits,
+} from "../../src/stream/state.ts";
 import { begin, transition } from "../../src/stream/transition.ts";
-import { LIMITS } from "./states.ts";
 
-/** What the next adoption comes to. */
+/** What the next adoption, or the next batch applied, comes to. */
 export type AdoptionOutcome = "adopted" | "unfit" | "unreadable";
+
+const TOO_LARGE = unsynchronized("memory-limit");
+
+/** What the index holds is the state of no batch. */
+const BROKEN = -2;
 
 export class ModelledStream {
   state: StreamState;
@@ -20,11 +32,18 @@ export class ModelledStream {
   heldBytes = 0;
   heldBytesMost = 0;
   adoptions = 0;
+  requests = 0;
   nextAdoption: AdoptionOutcome = "adopted";
+  /** The batch whose state the index holds; NONE while it holds nothing, BROKEN for the state of none. */
+  indexed = NONE;
+  /** Numbers of the batches held. */
+  held: number[] = [];
+  readonly #limits: TransitionLimits;
   #hasSnapshot = false;
-  #bytesAtHand = 0;
+  #atHand = { batchSeq: NONE, bytes: 0 };
 
-  constructor() {
+  constructor(limits: TransitionLimits) {
+    this.#limits = limits;
     const { state, effects } = begin();
     this.state = state;
     this.#perform(effects);
@@ -33,9 +52,10 @@ export class ModelledStream {
   /** Feeds the event if it can happen now; true when it could. */
   feed(event: StreamEvent): boolean {
     if (!this.#isPossible(event)) return false;
-    if (event.type === "batch") this.#bytesAtHand = event.bytes;
+    if (event.type === "batch") this.#atHand = event;
+    if (event.type === "replayed") this.#atHand = { batchSeq: event.batchSeq, bytes: 0 };
     if (event.type === "timer") this.timers.delete(event.timer);
-    const { state, effects } = transition(this.state, event, LIMITS);
+    const { state, effects } = transition(this.state, event, this.#limits);
     this.state = state;
     this.#perform(effects);
     return true;
@@ -50,13 +70,17 @@ export class ModelledStream {
       case "message-malformed":
         return this.isSubscriberOpen;
       case "snapshot":
-      case "snapshot-end":
-      case "snapshot-failed":
+        return this.isAsking && this.#limits.recovery === "snapshot";
+      case "replayed":
+        return this.isAsking && this.#limits.recovery === "replay" && (!event.isKnown || event.batchSeq === this.indexed);
+      case "answer-end":
+      case "request-failed":
         return this.isAsking;
       case "timer":
         return this.timers.has(event.timer);
       case "batch-failed":
-        return this.state.kind === "live";
+      case "replay-applied":
+      case "replay-apply-failed":
       case "adopted":
       case "adopt-failed":
         return false; // these come of effects alone
@@ -66,7 +90,7 @@ export class ModelledStream {
   #perform(effects: readonly Effect[]): void {
     const outcomes = effects.map((effect) => this.#performOne(effect)).filter((outcome) => outcome !== null);
     for (const outcome of outcomes) {
-      const { state, effects: more } = transition(this.state, outcome, LIMITS);
+      const { state, effects: more } = transition(this.state, outcome, this.#limits);
       this.state = state;
       this.#perform(more);
     }
@@ -81,28 +105,40 @@ export class ModelledStream {
         this.isSubscriberOpen = false;
         return null;
       case "ask-snapshot":
+      case "ask-replay":
         this.isAsking = true;
+        this.requests += 1;
         return null;
+      case "forget":
+        if (this.isSynchronized) throw new Error("A stream is forgotten while it is seen");
+        this.indexed = NONE;
+        return null;
+      case "apply-replayed":
+        if (this.isSynchronized) throw new Error("A replayed batch is applied while the stream is seen");
+        return this.#applyReplayed();
+      case "show-held":
+        return this.#showHeld(effect.after);
       case "end-recovery":
         this.isAsking = false;
         this.#hasSnapshot = false;
-        this.heldBytes = 0;
+        this.#release();
         return null;
       case "keep-snapshot":
         this.#hasSnapshot = true;
         return null;
       case "hold-batch":
-        this.heldBytes += this.#bytesAtHand;
+        this.held.push(this.#atHand.batchSeq);
+        this.heldBytes += this.#atHand.bytes;
         this.heldBytesMost = Math.max(this.heldBytesMost, this.heldBytes);
         return null;
       case "release-held":
-        this.heldBytes = 0;
+        this.#release();
         return null;
       case "adopt-snapshot":
         if (!this.#hasSnapshot) throw new Error("A snapshot is adopted that was not kept");
-        return this.#adopt(effect.watermark);
+        return this.#adopt(Math.max(effect.watermark, this.held.at(-1) ?? NONE));
       case "adopt-batch":
-        return this.#adopt(50);
+        return this.#adopt(this.#atHand.batchSeq);
       case "unsynchronize":
         this.isSynchronized = false;
         return null;
@@ -116,17 +152,54 @@ export class ModelledStream {
         this.timers.delete(effect.timer);
         return null;
       case "apply-batch":
+        return this.#applyBatch();
       case "count":
         return null;
     }
   }
 
-  #adopt(watermark: number): StreamEvent {
-    const problem = unsynchronized("block-limit");
-    if (this.nextAdoption === "unfit") return { type: "adopt-failed", problem };
-    if (this.nextAdoption === "unreadable") return { type: "snapshot-failed", problem };
+  #release(): void {
+    this.held = [];
+    this.heldBytes = 0;
+  }
+
+  #applyBatch(): StreamEvent | null {
+    this.indexed = this.nextAdoption === "adopted" ? this.#atHand.batchSeq : BROKEN;
+    return this.nextAdoption === "adopted" ? null : { type: "batch-failed", problem: this.#problem };
+  }
+
+  #applyReplayed(): StreamEvent {
+    const { batchSeq } = this.#atHand;
+    if (this.indexed !== NONE && this.indexed !== batchSeq - 1)
+      throw new Error(`Batch ${batchSeq} is applied to ${this.indexed}`);
+    this.indexed = this.nextAdoption === "adopted" ? batchSeq : BROKEN;
+    if (this.nextAdoption === "adopted") return { type: "replay-applied" };
+    return { type: "replay-apply-failed", problem: this.#problem };
+  }
+
+  #showHeld(after: number): StreamEvent {
+    const rest = this.held.filter((batchSeq) => batchSeq > after);
+    if (this.indexed !== NONE && this.indexed !== after)
+      throw new Error(`After ${after} is shown, the index is at ${this.indexed}`);
+    if (after !== NONE && rest.length > 0 && rest[0] !== after + 1) throw new Error(`After ${after} comes ${rest[0]}`);
+    return this.#adopt(rest.at(-1) ?? after);
+  }
+
+  #adopt(batchSeq: number): StreamEvent {
+    if (this.nextAdoption === "unfit") {
+      this.indexed = BROKEN;
+      return { type: "adopt-failed", problem: TOO_LARGE };
+    }
+    if (this.nextAdoption === "unreadable" && this.#limits.recovery === "snapshot") {
+      return { type: "request-failed", problem: TOO_LARGE };
+    }
     this.adoptions += 1;
     this.isSynchronized = true;
-    return { type: "adopted", batchSeq: watermark, isEmpty: false };
+    this.indexed = batchSeq;
+    return { type: "adopted", batchSeq, isEmpty: false };
+  }
+
+  get #problem(): Unsynchronized {
+    return this.nextAdoption === "unreadable" ? unsynchronized("batch-malformed", this.#atHand.batchSeq) : TOO_LARGE;
   }
 }

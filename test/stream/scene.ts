@@ -5,7 +5,7 @@ import { describeUnsynchronized, type StreamDescription } from "#domain";
 import { createIndex, KvDirectory, KvIndexWriter } from "#index";
 import { type EngineEvent, encodeBatch } from "#sim";
 import { EventStream, type EventStreamLimits, StreamIndex } from "#stream";
-import { XllmDialect } from "#wire";
+import { dialectOf } from "#wire";
 import { FakeClock } from "../support/fake-clock.ts";
 import { FakeSockets } from "./fake-sockets.ts";
 
@@ -21,6 +21,10 @@ export const STREAM: StreamDescription = {
   replayEndpoint: "tcp://10.0.0.5:38000",
   topic: "xllm-kv",
 };
+
+/** The same of an engine that repeats its last batches, and of one that repeats none. */
+export const REPLAYING_STREAM: StreamDescription = { ...STREAM, engine: "vllm" };
+export const STREAM_WITHOUT_REPLAY: StreamDescription = { ...STREAM, engine: "sglang", replayEndpoint: null };
 
 const LIMITS: EventStreamLimits = {
   maxMessageBytes: 10_000,
@@ -43,6 +47,11 @@ export function blocks(first: number, count: number): EngineEvent {
   };
 }
 
+/** These blocks leave the device. */
+export function removed(first: number, count: number): EngineEvent {
+  return { kind: "removed", tier: "device", hashes: Array.from({ length: count }, (_, n) => BigInt(first + n)) };
+}
+
 export const cleared: EngineEvent = { kind: "cleared" };
 
 /** A payload with these events. */
@@ -55,21 +64,24 @@ export class StreamScene {
   readonly #directory: KvDirectory;
   readonly #stream: EventStream;
 
-  private constructor(directory: KvDirectory, index: StreamIndex, limits: EventStreamLimits) {
+  private constructor(directory: KvDirectory, index: StreamIndex, stream: StreamDescription, limits: EventStreamLimits) {
     this.#directory = directory;
     const log = (message: string, fields: LogFields = {}) => this.logged.push({ message, fields });
     const { sockets, clock } = this;
     const logger = { info: log, warn: log, error: log };
-    this.#stream = new EventStream({ stream: STREAM, index, sockets, limits, clock, logger, random: () => 0 });
+    this.#stream = new EventStream({ stream, index, sockets, limits, clock, logger, random: () => 0 });
   }
 
-  static async create(limits: Partial<EventStreamLimits> & { maxBlocksPerStream?: number } = {}): Promise<StreamScene> {
+  static async create(
+    limits: Partial<EventStreamLimits> & { maxBlocksPerStream?: number } = {},
+    stream: StreamDescription = STREAM,
+  ): Promise<StreamScene> {
     const handle = await createIndex({ maxStreams: 1, maxBlocksPerStream: limits.maxBlocksPerStream ?? 1000 });
-    const index = new StreamIndex(0, STREAM, new KvIndexWriter(handle), new XllmDialect());
+    const index = new StreamIndex(0, stream, new KvIndexWriter(handle), dialectOf(stream.engine));
     index.open();
     const directory = new KvDirectory(handle);
-    directory.addStream(0, STREAM);
-    return new StreamScene(directory, index, { ...LIMITS, ...limits });
+    directory.addStream(0, stream);
+    return new StreamScene(directory, index, stream, { ...LIMITS, ...limits });
   }
 
   get state() {
@@ -126,6 +138,16 @@ export class StreamScene {
     this.pump();
   }
 
+  /** The answer to a request for batches: these, and the end marker. */
+  replay(batches: Record<number, readonly EngineEvent[] | Uint8Array>, hasEnd = true): void {
+    for (const [batchSeq, batch] of Object.entries(batches)) {
+      const bytes = batch instanceof Uint8Array ? batch : payload(...batch);
+      this.sockets.replies.push({ kind: "batch", batchSeq: Number(batchSeq), payload: bytes });
+    }
+    if (hasEnd) this.sockets.replies.push({ kind: "end" });
+    this.pump();
+  }
+
   /** Connected and live, after batch `batchSeq` with the first `count` blocks; settled. */
   live(batchSeq: number, count: number): void {
     this.connect();
@@ -138,15 +160,19 @@ export class StreamScene {
     this.advance(this.nextDeadlineMs - this.clock.nowMs());
   }
 
-  /** `"20: 3 of 5"`: synchronized after batch 20, 3 blocks of the prompt's prefix, 5 blocks in all; else the reason. */
+  /**
+   * `"20: 3 of 5"`: synchronized after batch 20, 3 blocks of the prompt's prefix, 5 blocks in all; `"20: 3 of 5, in part"` with
+   * partial coverage; else the reason.
+   */
   get answer(): string {
     const tokenCount = 100 * BLOCK_SIZE;
     this.#directory.tokens.set(Array.from({ length: tokenCount }, (_, n) => n));
-    const matches = this.#directory.match(tokenCount, null);
+    const matches = this.#directory.match(tokenCount, null, null);
     if (matches === "busy") return "busy";
-    const [{ unsynchronized, batchSeq, deviceHitBlocks, hostOnlyHitBlocks, deviceBlocks, hostBlocks }] = matches;
+    const [{ unsynchronized, coverage, batchSeq, deviceHitBlocks, hostOnlyHitBlocks, deviceBlocks, hostBlocks }] = matches;
     const hits = deviceHitBlocks + hostOnlyHitBlocks;
-    if (unsynchronized === null) return `${batchSeq}: ${hits} of ${deviceBlocks + hostBlocks}`;
+    const part = coverage === "partial" ? ", in part" : "";
+    if (unsynchronized === null) return `${batchSeq}: ${hits} of ${deviceBlocks + hostBlocks}${part}`;
     return hits === 0
       ? describeUnsynchronized(unsynchronized)
       : `${hits} hits although ${describeUnsynchronized(unsynchronized)}`;

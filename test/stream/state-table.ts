@@ -15,18 +15,23 @@ export interface StateTable {
   columns: string[];
   /** Event, then column. */
   rows: Map<string, Map<string, Cell>>;
-  moves: Map<string, string[]>;
 }
 
 const CELL = /^`(\w+)` (.+)$/;
 const MOVE = /^_(.+)_$/;
 
-export async function readStateTable(): Promise<StateTable> {
-  const text = await Bun.file(README).text();
-  const moves = new Map(readTable(text, "move").rows.map(([move, effects]) => [move, effects.split(", ")]));
-  const { columns, rows } = readTable(text, "event");
+/** The table whose first column has this title. */
+export async function readStateTable(title: string): Promise<StateTable> {
+  const moves = await readMoves();
+  const { columns, rows } = readTable(await Bun.file(README).text(), title);
   const readCells = (cells: string[]) => new Map(cells.map((cell, n) => [columns[n], readCell(cell, moves)]));
-  return { columns, rows: new Map(rows.map(([event, ...cells]) => [event, readCells(cells)])), moves };
+  return { columns, rows: new Map(rows.map(([event, ...cells]) => [event, readCells(cells)])) };
+}
+
+/** Effects of each move. */
+export async function readMoves(): Promise<Map<string, string[]>> {
+  const { rows } = readTable(await Bun.file(README).text(), "move");
+  return new Map(rows.map(([move, effects]) => [move, effects.split(", ")]));
 }
 
 /** Reasons that the README explains, in its order. */

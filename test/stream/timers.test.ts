@@ -16,13 +16,13 @@ describe("Timers", () => {
 
   test("Timers give each that is due once, and not before its time", () => {
     const { clock, timers } = create();
-    timers.start("snapshot", 10);
+    timers.start("answer", 10);
     timers.start("resync", 20);
     expect(timers.nextDeadlineMs).toBe(10);
     clock.advance(9);
     expect(timers.takeDue()).toBeNull();
     clock.advance(1);
-    expect(timers.takeDue()).toBe("snapshot");
+    expect(timers.takeDue()).toBe("answer");
     expect(timers.takeDue()).toBeNull();
     expect(timers.nextDeadlineMs).toBe(20);
     clock.advance(50);

@@ -3,9 +3,19 @@
  * the kernel to it. A batch works on a copy of its stream's state, and a commit makes the copy the state.
  */
 
-import { type BlockRemoved, type BlockStored, type KvEventSink, type Tier, type Unsynchronized, unsynchronized } from "#domain";
+import {
+  type BlockRemoved,
+  type BlockStored,
+  type Coverage,
+  type KvEventSink,
+  type Namespace,
+  type Tier,
+  type Unsynchronized,
+  unsynchronized,
+} from "#domain";
 import type { BatchKind, WrittenStream } from "#index";
 import type { ReadStream } from "./read-stream.ts";
+import { ReferenceContents } from "./reference-contents.ts";
 
 /** Ghosts that a stream remembers. */
 const GHOSTS_MAX = 4096;
@@ -25,6 +35,7 @@ interface State {
 interface ReferenceStream {
   readonly written: WrittenStream;
   readonly unsynchronized: Unsynchronized | null;
+  readonly coverage: Coverage;
   readonly batchSeq: number;
   readonly state: State;
   /** The tiers on which the state has each content, and its blocks per tier. */
@@ -34,23 +45,25 @@ interface ReferenceStream {
 
 export class ReferenceIndex implements KvEventSink {
   readonly #blocksMax: number;
-  readonly #contents = new Map<string, number>();
+  readonly #contents = new ReferenceContents();
   readonly #streams = new Map<number, ReferenceStream>();
-  #written: WrittenStream = { id: -1, blockSize: 1, hashSeed: 0, counted: false };
+  #written: WrittenStream = { id: -1, blockSize: 1, hashSeed: 0, counted: false, strict: true };
   #next: State = emptyState();
   #kind: BatchKind = "changes";
   #batchSeq = 0;
 
   /** The first thing that went wrong since `begin`. */
   problem: Unsynchronized | null = null;
+  /** Whether a store was left out that the engine holds, and whether everything was cleared. */
+  isIncomplete = false;
+  wasCleared = false;
 
   constructor(blocksMax: number) {
     this.#blocksMax = blocksMax;
   }
 
   openStream(written: WrittenStream, reason: Unsynchronized): void {
-    const nothing = { state: emptyState(), residency: new Map(), held: { device: 0, host: 0, disk: 0 } };
-    this.#streams.set(written.id, { written, unsynchronized: reason, batchSeq: 0, ...nothing });
+    this.#streams.set(written.id, { written, unsynchronized: reason, coverage: "full", batchSeq: 0, ...NOTHING });
   }
 
   closeStream({ id }: WrittenStream): void {
@@ -64,6 +77,8 @@ export class ReferenceIndex implements KvEventSink {
     this.#kind = kind;
     this.#batchSeq = batchSeq;
     this.problem = null;
+    this.isIncomplete = false;
+    this.wasCleared = false;
   }
 
   continueWithChanges(batchSeq: number): void {
@@ -71,7 +86,12 @@ export class ReferenceIndex implements KvEventSink {
     this.#batchSeq = batchSeq;
   }
 
-  commit(batchSeq: number): void {
+  commit(batchSeq: number, coverage: Coverage): void {
+    this.keep(batchSeq);
+    this.#streams.set(this.#written.id, { ...this.#stream(this.#written.id), unsynchronized: null, coverage });
+  }
+
+  keep(batchSeq: number): void {
     const residency = new Map<number, Set<Tier>>();
     const held = { device: 0, host: 0, disk: 0 };
     for (const { content, counts } of this.#next.blocks.values()) {
@@ -81,17 +101,21 @@ export class ReferenceIndex implements KvEventSink {
         held[tier]++;
       }
     }
-    const written = this.#written;
-    this.#streams.set(written.id, { written, unsynchronized: null, batchSeq, state: this.#next, residency, held });
+    const { id } = this.#written;
+    this.#streams.set(id, { ...this.#stream(id), batchSeq, state: this.#next, residency, held });
   }
 
   fail({ id }: WrittenStream, reason: Unsynchronized): void {
     this.#streams.set(id, { ...this.#stream(id), unsynchronized: reason });
   }
 
+  forget({ id }: WrittenStream): void {
+    this.#streams.set(id, { ...this.#stream(id), coverage: "full", batchSeq: 0, ...NOTHING });
+  }
+
   blockStored(event: BlockStored): void {
     if (this.problem !== null) return;
-    const { hashCount, hasParent, tokens, tokenCount, blockSize, tier } = event;
+    const { hashCount, hasParent, tokens, tokenCount, blockSize, tier, namespace } = event;
     const hashes = hashNames(event);
     if (tokenCount === 0) {
       for (const hash of hashes) {
@@ -100,23 +124,45 @@ export class ReferenceIndex implements KvEventSink {
       }
       return;
     }
-    if (blockSize !== this.#written.blockSize) {
-      this.problem = unsynchronized("wrong-block-size", blockSize, this.#written.blockSize);
-    } else if (tokenCount !== hashCount * blockSize) {
-      this.problem = unsynchronized("wrong-token-count", tokenCount, hashCount);
-    }
     const parent = hasParent ? hashName(event.parentLow, event.parentHigh) : null;
-    if (this.problem !== null || parent === hashes[0]) return;
-    let content: number | undefined = -this.#written.hashSeed;
-    if (parent !== null) content = this.#next.blocks.get(parent)?.content;
-    if (content === undefined) {
-      if (this.#kind === "changes") this.problem = unsynchronized("unknown-parent", this.#batchSeq);
-      return;
+    if (blockSize !== this.#written.blockSize) {
+      this.#leaveOut(unsynchronized("wrong-block-size", blockSize, this.#written.blockSize));
+    } else if (tokenCount !== hashCount * blockSize) {
+      this.#leaveOut(unsynchronized("wrong-token-count", tokenCount, hashCount));
+    } else if (parent === hashes[0]) {
+      this.isIncomplete = true;
+    } else {
+      const known = this.#written.strict || tier === "device" ? 0 : this.#offloadKnown(hashes, tier);
+      if (known === hashes.length) return;
+      const rest = tokens.subarray(known * blockSize, tokenCount);
+      if (known === 0) this.#storeBehind(parent, hashes, rest, namespace, tier);
+      else {
+        const keys = namespace && { root: null, extraKeys: namespace.extraKeys?.slice(known) ?? null };
+        this.#storeBehind(hashes[known - 1], hashes.slice(known), rest, keys, tier);
+      }
     }
-    for (const [n, hash] of hashes.entries()) {
-      content = this.#contentAfter(content, tokens.subarray(n * blockSize, (n + 1) * blockSize));
-      this.#store(hash, content, tier);
-    }
+  }
+
+  /** Blocks that are known keep their content when they are offloaded; how many there are from the first on. */
+  #offloadKnown(hashes: readonly string[], tier: Tier): number {
+    const isUnknown = (hash: string) => !this.#next.blocks.has(hash);
+    const known = hashes.some(isUnknown) ? hashes.findIndex(isUnknown) : hashes.length;
+    for (const hash of hashes.slice(0, known)) this.#store(hash, (this.#next.blocks.get(hash) as Block).content, tier);
+    return known;
+  }
+
+  #storeBehind(
+    parent: string | null,
+    hashes: readonly string[],
+    tokens: Uint32Array,
+    namespace: Namespace | null,
+    tier: Tier,
+  ): void {
+    const { hashSeed, blockSize } = this.#written;
+    const known = parent === null ? undefined : this.#next.blocks.get(parent);
+    if (parent === null) this.#storeAll(hashes, this.#contents.prompt(hashSeed, tokens, blockSize, namespace), tier);
+    else if (known === undefined) this.#missParent();
+    else this.#storeAll(hashes, this.#contents.children(known.content, tokens, blockSize, namespace), tier);
   }
 
   blockRemoved(event: BlockRemoved): void {
@@ -133,7 +179,10 @@ export class ReferenceIndex implements KvEventSink {
   }
 
   allBlocksCleared(): void {
-    if (this.problem === null) this.#next = emptyState();
+    if (this.problem !== null) return;
+    this.#next = emptyState();
+    this.isIncomplete = false;
+    this.wasCleared = true;
   }
 
   eventSkipped(): void {}
@@ -143,18 +192,18 @@ export class ReferenceIndex implements KvEventSink {
   }
 
   /** The stream's answer for the prompt. */
-  match(id: number, tokens: Uint32Array): ReadStream {
-    const { written, unsynchronized, batchSeq, residency, held } = this.#stream(id);
+  match(id: number, tokens: Uint32Array, namespace: Namespace | null): ReadStream {
+    const { written, unsynchronized, coverage, batchSeq, residency, held } = this.#stream(id);
     const hits = { device: 0, host: 0, disk: 0 };
-    let content = -written.hashSeed;
-    for (let end = written.blockSize; unsynchronized === null && end <= tokens.length; end += written.blockSize) {
-      content = this.#contentAfter(content, tokens.subarray(end - written.blockSize, end));
+    for (const content of this.#contents.prompt(written.hashSeed, tokens, written.blockSize, namespace)) {
+      if (unsynchronized !== null) break;
       const tiers = residency.get(content);
       if (tiers === undefined) break;
       hits[tiers.has("device") ? "device" : tiers.has("host") ? "host" : "disk"]++;
     }
     return {
       unsynchronized,
+      coverage,
       batchSeq,
       deviceHitBlocks: hits.device,
       hostOnlyHitBlocks: hits.host,
@@ -169,6 +218,21 @@ export class ReferenceIndex implements KvEventSink {
     const stream = this.#streams.get(id);
     if (stream === undefined) throw new Error(`Cannot find stream ${id}: it is not open`);
     return stream;
+  }
+
+  #leaveOut(problem: Unsynchronized): void {
+    this.isIncomplete = true;
+    if (this.#written.strict) this.problem = problem;
+  }
+
+  #missParent(): void {
+    if (this.#kind === "changes") this.problem = unsynchronized("unknown-parent", this.#batchSeq);
+    else if (this.#kind === "known-part" || !this.#written.strict) this.isIncomplete = true;
+  }
+
+  #storeAll(hashes: readonly string[], contents: Iterable<number>, tier: Tier): void {
+    let n = 0;
+    for (const content of contents) this.#store(hashes[n++], content, tier);
   }
 
   #store(hash: string, content: number, tier: Tier): void {
@@ -190,15 +254,10 @@ export class ReferenceIndex implements KvEventSink {
     if (block !== undefined && tiersOf(block.counts).length === 0) blocks.delete(oldest);
     return ghosts.delete(oldest);
   }
-
-  /** The number of the content that these tokens after that content are. */
-  #contentAfter(parent: number, tokens: Uint32Array): number {
-    const name = `${parent}:${tokens}`;
-    const content = this.#contents.get(name) ?? this.#contents.size + 1;
-    this.#contents.set(name, content);
-    return content;
-  }
 }
+
+/** What a stream has that holds nothing; never written to. */
+const NOTHING = { state: emptyState(), residency: new Map<number, Set<Tier>>(), held: { device: 0, host: 0, disk: 0 } };
 
 function emptyState(): State {
   return { blocks: new Map(), ghosts: new Set() };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { MessageBuffer, RecoveryClient, ZmqContext, type ZmqSocket } from "#wire";
+import { MessageBuffer, type RecoveryAnswers, RecoveryClient, ZmqContext, type ZmqSocket } from "#wire";
 import { RETRY_GRACE_MS } from "../../src/wire/connection-watch.ts";
 import { writeFrameNumber } from "../../src/wire/frame-number.ts";
 import { FakeClock } from "../support/fake-clock.ts";
@@ -18,10 +18,11 @@ describe("RecoveryClient", () => {
   let endpoint: string;
   const clock = new FakeClock();
 
-  const createClient = () =>
+  const createClient = (answers: RecoveryAnswers = "snapshot") =>
     new RecoveryClient({
       context,
       endpoint,
+      answers,
       maxMessageBytes: MAX_MESSAGE_BYTES,
       buffer: new MessageBuffer(MAX_MESSAGE_BYTES),
       clock,
@@ -84,6 +85,70 @@ describe("RecoveryClient", () => {
     expect(nextReply()).toMatchObject({ kind: "snapshot", watermark: 2 });
   });
 
+  /** A client that asks for batches, and how to answer it. */
+  const askForBatches = (start: number) => {
+    client.close();
+    client = createClient("batches");
+    client.ask(start);
+    const { identity } = takeRequest();
+    return (...frames: Uint8Array[]) => engine.send([identity, ...frames]);
+  };
+
+  test.each([
+    ["without topic", []],
+    ["with an empty topic", [EMPTY]],
+    ["with a topic", [bytes("kv@instance")]],
+  ])("RecoveryClient receives batches %s and their end", (_name, topic) => {
+    const answer = askForBatches(7);
+    answer(EMPTY, ...topic, writeFrameNumber(7), bytes("seventh"));
+    answer(EMPTY, ...topic, writeFrameNumber(8), EMPTY);
+    answer(EMPTY, ...topic, END_MARKER, EMPTY);
+    expect(nextReply()).toEqual({ kind: "batch", batchSeq: 7, payload: bytes("seventh") });
+    expect(nextReply()).toEqual({ kind: "batch", batchSeq: 8, payload: EMPTY });
+    expect(nextReply()).toEqual({ kind: "end" });
+    expect(client.receive()).toBeNull();
+  });
+
+  test("RecoveryClient takes a topic that looks like a number or an end for a topic", () => {
+    const answer = askForBatches(0);
+    answer(EMPTY, writeFrameNumber(5), writeFrameNumber(6), bytes("sixth"));
+    answer(EMPTY, END_MARKER, writeFrameNumber(7), bytes("seventh"));
+    expect(nextReply()).toEqual({ kind: "batch", batchSeq: 6, payload: bytes("sixth") });
+    expect(nextReply()).toEqual({ kind: "batch", batchSeq: 7, payload: bytes("seventh") });
+  });
+
+  test("RecoveryClient tells malformed batches, and goes on", () => {
+    const answer = askForBatches(0);
+    const malformed = [
+      [EMPTY, writeFrameNumber(1)],
+      [bytes("x"), writeFrameNumber(1), bytes("batch")],
+      [EMPTY, EMPTY, bytes("7 bytes"), bytes("batch")],
+      [EMPTY, EMPTY, Uint8Array.fromHex("0020000000000000"), bytes("batch 2^53")],
+      [EMPTY, EMPTY, END_MARKER, bytes("an end that is not empty")],
+      [EMPTY, EMPTY, writeFrameNumber(1), bytes("batch"), bytes("more")],
+    ];
+    for (const frames of malformed) answer(...frames);
+    answer(EMPTY, writeFrameNumber(1), bytes("batch"));
+    for (const _ of malformed) expect(nextReply()).toEqual({ kind: "malformed" });
+    expect(nextReply()).toEqual({ kind: "batch", batchSeq: 1, payload: bytes("batch") });
+  });
+
+  test("RecoveryClient receives every batch of a large replay in order", () => {
+    const batches = 10_000;
+    engine.close();
+    engine = context.openSocket("ROUTER", { sendQueueMessages: batches + 1 });
+    endpoint = engine.bind("tcp://127.0.0.1:0");
+    const answer = askForBatches(0);
+    for (let batchSeq = 0; batchSeq < batches; batchSeq++) answer(EMPTY, writeFrameNumber(batchSeq), EMPTY);
+    answer(EMPTY, END_MARKER, EMPTY);
+    for (let batchSeq = 0; batchSeq < batches; batchSeq++) {
+      const reply = nextReply();
+      if (reply.kind !== "batch" || reply.batchSeq !== batchSeq)
+        expect(reply).toEqual({ kind: "batch", batchSeq, payload: EMPTY });
+    }
+    expect(nextReply()).toEqual({ kind: "end" });
+  });
+
   test("RecoveryClient tells malformed replies, and goes on", () => {
     client.ask(1);
     const { identity } = takeRequest();
@@ -95,6 +160,7 @@ describe("RecoveryClient", () => {
       [EMPTY, Uint8Array.fromHex("0020000000000000"), bytes("watermark 2^53")],
       [EMPTY, END_MARKER, bytes("an end that is not empty")],
       [EMPTY, writeFrameNumber(1), bytes("state"), bytes("more")],
+      [EMPTY, EMPTY, writeFrameNumber(1), bytes("behind a topic")],
     ];
     for (const frames of malformed) engine.send([identity, ...frames]);
     engine.send([identity, EMPTY, writeFrameNumber(0), EMPTY]);

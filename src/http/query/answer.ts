@@ -20,7 +20,7 @@ function describeMatch(match: StreamMatch): InstanceMatch {
     instance_name: instanceName,
     dp_rank: dpRank,
     synchronized: match.unsynchronized === null,
-    coverage: "full",
+    coverage: match.coverage,
     sequence: match.batchSeq,
     device_hit_tokens: match.deviceHitBlocks * blockSize,
     host_only_hit_tokens: match.hostOnlyHitBlocks * blockSize,

@@ -8,6 +8,7 @@ import { Problem } from "../problem.ts";
 import { requireReady } from "../readiness.ts";
 import { decodeTokenBody, type ReceivedBody, receiveTokenBody } from "../token-body/mod.ts";
 import { describeMatches } from "./answer.ts";
+import { promptNamespace } from "./prompt-namespace.ts";
 import { type InstanceMatch, queryFields, queryRequest, queryResponses } from "./schema.ts";
 
 const checkFields = createFieldsCheck(queryFields, ["token_ids"]);
@@ -19,8 +20,9 @@ export function createQueryRoutes({ directory, readiness, internalApiToken }: Ap
   /** Runs without a pause between writing the tokens and matching them, since the token memory is shared by all requests. */
   function answer(body: ReceivedBody): InstanceMatch[] {
     const { tokenCount, fields } = decodeTokenBody(body, directory.tokens);
-    const { instance_names: names } = checkFields(fields);
-    const matches = directory.match(tokenCount, names === undefined ? null : new Set(names));
+    const { instance_names: names, ...namespaceFields } = checkFields(fields);
+    const instanceNames = names === undefined ? null : new Set(names);
+    const matches = directory.match(tokenCount, instanceNames, promptNamespace(namespaceFields));
     if (matches !== "busy") return describeMatches(matches);
     throw new Problem("busy", {
       detail: "Cannot match the prompt: the index was not free in time, another try is needed",
@@ -41,7 +43,7 @@ export function createQueryRoutes({ directory, readiness, internalApiToken }: Ap
         summary: "Cached prefix of a prompt per instance and rank",
         description:
           "The body is JSON, MessagePack (token_ids an array, or a bin of u32 little-endian), or application/octet-stream: the " +
-          "tokens alone as u32 little-endian, the other fields as query parameters.",
+          "tokens alone as u32 little-endian, the other fields but extra_keys as query parameters.",
       },
     });
 }

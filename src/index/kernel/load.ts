@@ -14,25 +14,33 @@ export interface KernelExports {
   beginReplacement(): number;
   endReplacement(): void;
   blocksInState(): number;
+  isOutOfSight(): number;
   fromRoot(): void;
   fromParent(hashLow: number, hashHigh: number): number;
+  rekeyStore(length: number): void;
   storeBlocks(blocks: number, tier: number): number;
+  countKnown(hashes: number): number;
   storeKnown(hashes: number, tier: number): number;
   removeBlocks(hashes: number, tier: number): void;
-  commitBatch(batchSeq: number): number;
+  commitBatch(batchSeq: number, isPartial: boolean): number;
+  keepBatch(batchSeq: number): number;
   failBatch(reason: number, first: number, second: number): void;
   abandonBatch(reason: number, first: number, second: number): void;
   emptyStream(): void;
 
-  hashPrompt(blocks: number, blockSize: number, seed: number): void;
+  beginPrompt(blockSize: number, seed: number): void;
+  rekeyPrompt(length: number): void;
+  hashPrompt(blocks: number): void;
   match(blocks: number): number;
 
   storeTokensAddress(): number;
   storeHashesAddress(): number;
+  storeBytesAddress(): number;
   readerTokensAddress(): number;
   readerResultsAddress(): number;
   readerStatusesAddress(): number;
   readerWantedAddress(): number;
+  readerBytesAddress(): number;
 
   unknownRemovals: WebAssembly.Global;
   unknownStores: WebAssembly.Global;

@@ -1,6 +1,6 @@
 /**
  * The outside of a batch: `[timestamp, events, rank?, …]`, the same behind a text tag, or a map with `ts`, `events` and
- * `data_parallel_rank`. The timestamp is of any type and is not used.
+ * `data_parallel_rank`. The timestamp may be of any type.
  */
 
 import { KIND } from "../msgpack/format.ts";
@@ -8,42 +8,51 @@ import { NameTable } from "../msgpack/name-table.ts";
 import type { MessagePackReader } from "../msgpack/reader.ts";
 import type { BatchOutcome } from "./dialect.ts";
 
-const KEYS = ["events", "data_parallel_rank"] as const;
+const KEYS = ["ts", "events", "data_parallel_rank"] as const;
 const KEY_TABLE = new NameTable(KEYS);
 
-/** Reads the batch that `reader` stands on into `outcome`; `readEvent` passes exactly one value each time. */
-export function readBatch(reader: MessagePackReader, readEvent: () => void, outcome: BatchOutcome): void {
+/** What is to be done with the parts of a batch; each passes exactly one value. */
+export interface BatchVisitor {
+  readTimestamp(): void;
+  readEvent(): void;
+}
+
+/** Reads the batch that `reader` stands on into `outcome`. */
+export function readBatch(reader: MessagePackReader, visitor: BatchVisitor, outcome: BatchOutcome): void {
   outcome.rank = null;
   const hasEvents =
-    reader.peek() === KIND.MAP ? readMapBatch(reader, readEvent, outcome) : readArrayBatch(reader, readEvent, outcome);
+    reader.peek() === KIND.MAP ? readMapBatch(reader, visitor, outcome) : readArrayBatch(reader, visitor, outcome);
   outcome.problem = hasEvents && !reader.isBroken ? null : "malformed";
   outcome.trailingBytes = reader.remainingBytes;
 }
 
-function readArrayBatch(reader: MessagePackReader, readEvent: () => void, outcome: BatchOutcome): boolean {
+function readArrayBatch(reader: MessagePackReader, visitor: BatchVisitor, outcome: BatchOutcome): boolean {
   let fieldsLeft = reader.readArrayHeader();
   if (reader.readText()) fieldsLeft -= 1;
   if (fieldsLeft < 2) return false;
-  reader.skip();
-  if (!readEvents(reader, readEvent)) return false;
+  visitor.readTimestamp();
+  if (!readEvents(reader, visitor)) return false;
   if (fieldsLeft === 2) return true;
   if (!readRank(reader, outcome)) return false;
   reader.skipMany(fieldsLeft - 3);
   return true;
 }
 
-function readMapBatch(reader: MessagePackReader, readEvent: () => void, outcome: BatchOutcome): boolean {
+function readMapBatch(reader: MessagePackReader, visitor: BatchVisitor, outcome: BatchOutcome): boolean {
   let hasEvents = false;
   for (let pairsLeft = reader.readMapHeader(); pairsLeft > 0; pairsLeft--) {
-    switch (readKey(reader)) {
+    switch (KEYS[KEY_TABLE.read(reader)]) {
+      case "ts":
+        visitor.readTimestamp();
+        break;
       case "events":
-        if (hasEvents || !readEvents(reader, readEvent)) return false;
+        if (hasEvents || !readEvents(reader, visitor)) return false;
         hasEvents = true;
         break;
       case "data_parallel_rank":
         if (!readRank(reader, outcome)) return false;
         break;
-      case null:
+      case undefined:
         reader.skip();
         break;
     }
@@ -51,16 +60,9 @@ function readMapBatch(reader: MessagePackReader, readEvent: () => void, outcome:
   return hasEvents;
 }
 
-/** Passes a key of any type; null when it is not one of ours. */
-function readKey(reader: MessagePackReader): (typeof KEYS)[number] | null {
-  if (reader.readText()) return KEYS[KEY_TABLE.find(reader.bytes, reader.rawStart, reader.rawEnd)] ?? null;
-  reader.skip();
-  return null;
-}
-
-function readEvents(reader: MessagePackReader, readEvent: () => void): boolean {
+function readEvents(reader: MessagePackReader, visitor: BatchVisitor): boolean {
   const count = reader.readArrayHeader();
-  for (let index = 0; index < count && !reader.isBroken; index++) readEvent();
+  for (let index = 0; index < count && !reader.isBroken; index++) visitor.readEvent();
   return count >= 0;
 }
 

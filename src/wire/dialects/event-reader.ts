@@ -14,7 +14,7 @@ const EVENT_TAGS = ["BlockStored", "BlockRemoved", "AllBlocksCleared"] as const;
 export type EventTag = (typeof EVENT_TAGS)[number] | "unknown" | "malformed";
 
 /** Fields of the array forms, in order behind the tag. */
-const POSITIONS: Record<EventTag, readonly EventField[]> = {
+export const POSITIONS: Record<EventTag, readonly EventField[]> = {
   BlockStored: [
     "block_hashes",
     "parent_block_hash",
@@ -26,6 +26,7 @@ const POSITIONS: Record<EventTag, readonly EventField[]> = {
     "extra_keys",
     "group_idx",
     "kv_cache_spec_kind",
+    "kv_cache_spec_sliding_window",
   ],
   BlockRemoved: ["block_hashes", "medium", "group_idx"],
   AllBlocksCleared: [],
@@ -58,7 +59,7 @@ export function readEvent(reader: MessagePackReader, fields: FieldReader): Event
 function readMapEvent(reader: MessagePackReader, fields: FieldReader): EventTag {
   let tag: EventTag = "malformed";
   for (let pairsLeft = reader.readMapHeader(); pairsLeft > 0; pairsLeft--) {
-    const key = readName(reader, KEY_TABLE);
+    const key = KEY_TABLE.read(reader);
     if (key === TYPE_KEY) tag = readTag(reader);
     else if (key >= 0) fields.read(EVENT_FIELDS[key], reader);
     else reader.skip();
@@ -82,12 +83,5 @@ function readTag(reader: MessagePackReader): EventTag {
     reader.skip();
     return "malformed";
   }
-  return EVENT_TAGS[readName(reader, TAG_TABLE)] ?? "unknown";
-}
-
-/** Passes a value of any type; its position in `table` when it is one of the table's names, else -1. */
-function readName(reader: MessagePackReader, table: NameTable): number {
-  if (reader.readText()) return table.find(reader.bytes, reader.rawStart, reader.rawEnd);
-  reader.skip();
-  return -1;
+  return EVENT_TAGS[TAG_TABLE.read(reader)] ?? "unknown";
 }

@@ -1,90 +1,80 @@
 /**
- * Whether an event is one that the directory answers for: of plain text, and of a KV cache group with full attention. The blocks
- * of any other must never match a plain prompt, so that what cannot be read counts as outside.
+ * Whether the blocks of an event are ones that the directory answers for, and their tier: of a KV cache group with full attention,
+ * because other groups hold no whole prefixes, and in the engine's own keeping. What cannot be read counts as outside.
  */
 
+import type { Tier } from "#domain";
 import { NameTable } from "../msgpack/name-table.ts";
 import type { MessagePackReader } from "../msgpack/reader.ts";
+import type { AttentionGroups } from "./attention-groups.ts";
+import { type Medium, readMedium } from "./medium.ts";
 
 const FULL_ATTENTION_TABLE = new NameTable(["full_attention", "mla_attention", "sink_full_attention"]);
+/** The other locality is remote: a store that every engine reaches. */
+const LOCAL_TABLE = new NameTable(["local", ""], "ignore-case");
+/** An owner's name is that of a secondary tier with a life of its own. */
+const NOBODY_TABLE = new NameTable([""]);
 
 /** Fields that decide it, by their names in an event map. */
-export type ScopeField = "lora_id" | "lora_name" | "cache_salt" | "extra_keys" | "group_idx" | "kv_cache_spec_kind";
+export type ScopeField = "group_idx" | "kv_cache_spec_kind" | "medium" | "locality" | "ownership";
 
 export class EventScope {
-  #isNamespaced = false;
-  /** Null when the event does not say what its group attends to: the first group is taken for full attention then. */
+  /** Null when the event does not say what its group attends to. */
   #isFullAttention: boolean | null = null;
-  #isFirstGroup = true;
+  /** Null when the event names no group: an engine with one group alone. */
+  #group: number | null = null;
+  #isShared = false;
+  #medium: Medium = "device";
 
-  /** Forgets the last event: one that says nothing is inside. */
+  /** Forgets the last event: one that says nothing is inside, and on the device. */
   clear(): void {
-    this.#isNamespaced = false;
     this.#isFullAttention = null;
-    this.#isFirstGroup = true;
+    this.#group = null;
+    this.#isShared = false;
+    this.#medium = "device";
   }
 
-  get isInside(): boolean {
-    return !this.#isNamespaced && (this.#isFullAttention ?? this.#isFirstGroup);
+  /** Why the event does not count, whatever else it says; null when it does. `groups` learns what it says of its group. */
+  outside(groups: AttentionGroups): "sparse-group" | "not-owned" | null {
+    if (this.#isFullAttention !== null && this.#group !== null) groups.learn(this.#group, this.#isFullAttention);
+    const isFullAttention = this.#isFullAttention ?? (this.#group === null || groups.isFullAttention(this.#group));
+    if (!isFullAttention) return "sparse-group";
+    return this.#isShared || this.#medium === "elsewhere" ? "not-owned" : null;
   }
 
-  /** Reads the value of `field`, whatever it is. */
-  read(field: ScopeField, reader: MessagePackReader): void {
+  /** Null for a medium that is not known. */
+  get tier(): Tier | null {
+    return this.#medium === "unknown" || this.#medium === "elsewhere" ? null : this.#medium;
+  }
+
+  /** Passes the value of `field`, which is not nil, whatever else it is; false for a medium that is no text. */
+  read(field: ScopeField, reader: MessagePackReader): boolean {
     switch (field) {
       case "kv_cache_spec_kind":
-        this.#isFullAttention = readIsFullAttention(reader);
-        break;
+        this.#isFullAttention = FULL_ATTENTION_TABLE.read(reader) >= 0;
+        return true;
       case "group_idx":
-        this.#isFirstGroup = readIsNilOrZero(reader);
-        break;
-      case "lora_id":
-        this.#isNamespaced = !readIsNilOrZero(reader) || this.#isNamespaced;
-        break;
-      case "lora_name":
-      case "cache_salt":
-        this.#isNamespaced = !readIsNilOrEmptyText(reader) || this.#isNamespaced;
-        break;
-      case "extra_keys":
-        this.#isNamespaced = !readIsNilThroughout(reader) || this.#isNamespaced;
-        break;
+        this.#group = readGroup(reader);
+        return true;
+      case "locality":
+        this.#isShared = LOCAL_TABLE.read(reader) < 0 || this.#isShared;
+        return true;
+      case "ownership":
+        this.#isShared = NOBODY_TABLE.read(reader) < 0 || this.#isShared;
+        return true;
+      case "medium": {
+        const medium = readMedium(reader);
+        this.#medium = medium ?? "unknown";
+        return medium !== null;
+      }
     }
   }
 }
 
-function pass(reader: MessagePackReader): false {
+/** The group's number; one that is no number is a group of which nothing will ever be known. */
+function readGroup(reader: MessagePackReader): number {
+  const group = reader.readUint32();
+  if (group >= 0) return group;
   reader.skip();
-  return false;
-}
-
-function readIsNilOrZero(reader: MessagePackReader): boolean {
-  if (reader.readNil()) return true;
-  const value = reader.readUint32();
-  return value < 0 ? pass(reader) : value === 0;
-}
-
-function readIsNilOrEmptyText(reader: MessagePackReader): boolean {
-  if (reader.readNil()) return true;
-  if (reader.readText()) return reader.rawStart === reader.rawEnd;
-  return pass(reader);
-}
-
-/** Nil, or an array (one element per block) of nothing but nils and empty arrays. */
-function readIsNilThroughout(reader: MessagePackReader): boolean {
-  if (reader.readNil()) return true;
-  const count = reader.readArrayHeader();
-  if (count < 0) return pass(reader);
-  for (let index = 0; index < count; index++) {
-    if (reader.readNil()) continue;
-    const keyCount = reader.readArrayHeader();
-    if (keyCount === 0) continue;
-    reader.skipMany(Math.max(keyCount, 1) + count - index - 1); // the keys, or the one value that is no array, and the rest
-    return false;
-  }
-  return true;
-}
-
-function readIsFullAttention(reader: MessagePackReader): boolean | null {
-  if (reader.readNil()) return null;
-  if (!reader.readText()) return pass(reader);
-  return FULL_ATTENTION_TABLE.find(reader.bytes, reader.rawStart, reader.rawEnd) >= 0;
+  return Number.MAX_SAFE_INTEGER;
 }

@@ -1,5 +1,7 @@
 /** Recognizes the few ASCII names that a format knows, straight from bytes: no string is made of what a peer sends. */
 
+import type { MessagePackReader } from "./reader.ts";
+
 type CaseRule = "exact" | "ignore-case";
 
 export class NameTable {
@@ -23,6 +25,13 @@ export class NameTable {
     for (const position of this.#positionsByLength[end - start] ?? []) {
       if (this.#matches(this.#names[position], bytes, start)) return position;
     }
+    return -1;
+  }
+
+  /** Passes one value of any type: as `find` when it is text, else -1. */
+  read(reader: MessagePackReader): number {
+    if (reader.readText()) return this.find(reader.bytes, reader.rawStart, reader.rawEnd);
+    reader.skip();
     return -1;
   }
 

@@ -45,6 +45,13 @@ test("The query route says why a stream is not synchronized", async () => {
   });
 });
 
+test("The query route says when it does not know all blocks of a stream", async () => {
+  const { directory, post } = createFakeApp();
+  directory.answer = [streamMatch("a", 0, { coverage: "partial" }), streamMatch("b", 0)];
+  const matches = await readMatches(await post('{"token_ids":[1]}'));
+  expect(matches.map((match) => match.coverage)).toEqual(["partial", "full"]);
+});
+
 test("The query route sorts by instance name in code unit order, then by rank as a number", async () => {
   const { directory, post } = createFakeApp();
   directory.answer = [
@@ -66,7 +73,8 @@ test("The query route sorts by instance name in code unit order, then by rank as
 
 test("The query route's answer meets its declared schema, which nothing checks while it serves", async () => {
   const { directory, post } = createFakeApp();
-  directory.answer = [streamMatch("a", 0), streamMatch("a", 1, { unsynchronized: unsynchronized("disconnected") })];
+  const unlike = { unsynchronized: unsynchronized("disconnected"), coverage: "partial" } as const;
+  directory.answer = [streamMatch("a", 0), streamMatch("a", 1, unlike)];
   const compiled = TypeCompiler.Compile(queryAnswer);
   expect([...compiled.Errors(await (await post('{"token_ids":[1]}')).json())]).toEqual([]);
 });
@@ -82,18 +90,18 @@ test.each([
 ])("The query route matches the tokens and the filter of a %s body", async (_, body, type, query) => {
   const { directory, post } = createFakeApp();
   expect((await post(body, type, query)).status).toBe(200);
-  expect(directory.asked).toEqual([{ tokens: [5, 6, 70_000], instanceNames: ["a", "b"] }]);
+  expect(directory.asked).toEqual([{ tokens: [5, 6, 70_000], instanceNames: ["a", "b"], namespace: null }]);
 });
 
 test.each([
   ['{"token_ids":[]}', null],
-  ['{"token_ids":[],"instance_names":null,"lora_name":null,"cache_salt":null}', null],
+  ['{"token_ids":[],"instance_names":null,"lora_name":null,"cache_salt":null,"extra_keys":null}', null],
   ['{"token_ids":[],"instance_names":[]}', []],
   ['{"token_ids":[],"instance_names":["a","a"]}', ["a"]],
 ])("The query route asks for status alone with %s", async (body, instanceNames) => {
   const { directory, post } = createFakeApp();
   expect((await post(body)).status).toBe(200);
-  expect(directory.asked).toEqual([{ tokens: [], instanceNames }]);
+  expect(directory.asked).toEqual([{ tokens: [], instanceNames, namespace: null }]);
 });
 
 test("The query route does not mix the tokens of requests whose bodies arrive together", async () => {
@@ -107,67 +115,32 @@ const jsonBody = (fields: object) => JSON.stringify({ token_ids: [1], ...fields 
 
 test.each([
   [
-    "lora_name",
-    jsonBody({ lora_name: "x" }),
-    "application/json",
-    "",
-    'found "x", LoRA adapters are not supported yet, only null is allowed',
-  ],
-  [
-    "lora_name",
-    encode({ token_ids: [], lora_name: "x" }),
-    "application/msgpack",
-    "",
-    'found "x", LoRA adapters are not supported yet, only null is allowed',
-  ],
-  [
-    "lora_name",
-    binary,
-    "application/octet-stream",
-    "?lora_name=x",
-    'found "x", LoRA adapters are not supported yet, only null is allowed',
-  ],
-  [
-    "cache_salt",
-    jsonBody({ cache_salt: "" }),
-    "application/json",
-    "",
-    'found "", cache salts are not supported yet, only null is allowed',
-  ],
-  [
-    "cache_salt",
-    binary,
-    "application/octet-stream",
-    "?cache_salt=s",
-    'found "s", cache salts are not supported yet, only null is allowed',
-  ],
-  [
     "modle",
     jsonBody({ modle: 1 }),
     "application/json",
     "",
-    "found an unknown field, allowed are token_ids, instance_names, lora_name, cache_salt",
+    "found an unknown field, allowed are token_ids, instance_names, lora_name, cache_salt, extra_keys",
   ],
   [
     "modle",
     jsonBody({ modle: null }),
     "application/json",
     "",
-    "found an unknown field, allowed are token_ids, instance_names, lora_name, cache_salt",
+    "found an unknown field, allowed are token_ids, instance_names, lora_name, cache_salt, extra_keys",
   ],
   [
     "a~1b",
     jsonBody({ "a/b": 1 }),
     "application/json",
     "",
-    "found an unknown field, allowed are token_ids, instance_names, lora_name, cache_salt",
+    "found an unknown field, allowed are token_ids, instance_names, lora_name, cache_salt, extra_keys",
   ],
   [
     "token_ids",
     binary,
     "application/octet-stream",
     "?token_ids=1",
-    "found an unknown field, allowed are token_ids, instance_names, lora_name, cache_salt",
+    "found an unknown field, allowed are token_ids, instance_names, lora_name, cache_salt, extra_keys",
   ],
   [
     "instance_names",
@@ -209,7 +182,7 @@ test("The query route refuses more instance names than its limit", async () => {
 test("The query route names every wrong field, up to a limit", async () => {
   const { post } = createFakeApp();
   const unknown = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`unknown_${index}`, index]));
-  const { errors } = await readProblem(await post(jsonBody({ lora_name: "x", instance_names: 7 })));
+  const { errors } = await readProblem(await post(jsonBody({ lora_name: 8, instance_names: 7 })));
   expect(errors?.map(({ pointer }) => pointer)).toEqual(["/instance_names", "/lora_name"]);
   expect((await readProblem(await post(jsonBody(unknown)))).errors).toHaveLength(16);
 });

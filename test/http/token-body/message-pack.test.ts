@@ -19,7 +19,11 @@ function bodyOf(...value: number[]): Uint8Array {
 }
 
 /** The library refuses the key "__proto__", which is the safe thing to do. */
-const anyNote = fc.jsonValue({ maxDepth: 3 }).filter((note) => !JSON.stringify(note).includes("__proto__"));
+const anyNote = fc
+  .json({ maxDepth: 3 })
+  .filter((text) => !text.includes("__proto__"))
+  // A negative zero would come back as zero: MessagePack's integers have none.
+  .map((text) => JSON.parse(text.replaceAll("-0", "0")) as unknown);
 
 const anyBody = fc
   .record({ tokens: fc.array(fc.integer({ min: 0, max: 0xffff_ffff }), { maxLength: 32 }), note: anyNote })

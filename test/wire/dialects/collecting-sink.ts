@@ -1,9 +1,17 @@
 /** A sink that keeps events as plain values, hashes as bigint, so that tests can compare them. */
 
-import type { KvEventSink, SkipReason, Tier } from "#domain";
+import type { KvEventSink, Namespace, SkipReason, Tier } from "#domain";
 
 export type CollectedEvent =
-  | { stored: bigint[]; parent: bigint | null; tokens: number[]; blockSize: number; tier: Tier }
+  | {
+      stored: bigint[];
+      parent: bigint | null;
+      tokens: number[];
+      blockSize: number;
+      tier: Tier;
+      /** Absent for plain text. */
+      namespace?: Namespace;
+    }
   | { removed: bigint[]; tier: Tier }
   | { skipped: SkipReason }
   | "cleared";
@@ -18,6 +26,7 @@ export class CollectingSink implements KvEventSink {
       tokens: [...event.tokens.subarray(0, event.tokenCount)],
       blockSize: event.blockSize,
       tier: event.tier,
+      ...(event.namespace === null ? {} : { namespace: event.namespace }),
     });
   }
 

@@ -58,7 +58,7 @@ export const VECTORS: Vector[] = [
     rank: 0,
     events: [
       { stored: [3236607068019569386n], parent: null, tokens: [1, 2, 3, 4], blockSize: 4, tier: "device" },
-      { skipped: "unknown-event" },
+      { skipped: "sparse-group" },
     ],
   },
   {
@@ -80,11 +80,11 @@ export const VECTORS: Vector[] = [
     events: [{ stored: [3236607068019569386n], parent: null, tokens: [], blockSize: 0, tier: "host" }],
   },
   {
-    name: "map form, disk tier and later fields",
+    name: "map form, another owner and later fields",
     payload:
       "93cb41d954fc40200000918ca474797065ab426c6f636b53746f726564ac626c6f636b5f68617368657391cf2ceabcfae6d332eab1706172656e745f626c6f636b5f68617368c0a9746f6b656e5f6964739401020304aa626c6f636b5f73697a6504a76c6f72615f6964c0a66d656469756da753544f52414745a96c6f72615f6e616d65c0a967726f75705f69647800a86c6f63616c697479a54c4f43414ca96f776e657273686970a46b766372aa73657373696f6e5f6964a57265712d3101",
     rank: 1,
-    events: [{ stored: [3236607068019569386n], parent: null, tokens: [1, 2, 3, 4], blockSize: 4, tier: "disk" }],
+    events: [{ skipped: "not-owned" }],
   },
   {
     name: "a batch as a map",

@@ -114,9 +114,9 @@ describe("XllmDialect", () => {
     ],
     ["extra keys", { ...storedMap, extra_keys: [null, ["image", 0]] }, "unknown-event"],
     ["extra keys of another shape", { ...storedMap, extra_keys: ["image", null] }, "unknown-event"],
-    ["a later cache group", { ...storedMap, group_idx: 1 }, "unknown-event"],
-    ["a removal from a later cache group", ["BlockRemoved", [1n], "gpu", 1], "unknown-event"],
-    ["sliding-window attention", { ...storedMap, group_idx: 0, kv_cache_spec_kind: "sliding_window" }, "unknown-event"],
+    ["a later cache group", { ...storedMap, group_idx: 1 }, "sparse-group"],
+    ["a removal from a later cache group", ["BlockRemoved", [1n], "gpu", 1], "sparse-group"],
+    ["sliding-window attention", { ...storedMap, group_idx: 0, kv_cache_spec_kind: "sliding_window" }, "sparse-group"],
     ["no tag", { block_hashes: [1n] }, "malformed-event"],
     ["a tag that is no text", [7, [1n]], "malformed-event"],
     ["an empty array", [], "malformed-event"],
@@ -128,12 +128,12 @@ describe("XllmDialect", () => {
     ["no parent field", { ...storedMap, parent_block_hash: undefined, parent: null }, "malformed-event"],
     ["a token of 2^32", { ...storedMap, token_ids: [7, 2 ** 32] }, "malformed-event"],
     ["a negative token", { ...storedMap, token_ids: [-7, 8] }, "malformed-event"],
-    ["tokens that are pairs", { ...storedMap, token_ids: [[7, 8]] }, "malformed-event"],
+    ["tokens that are triples", { ...storedMap, token_ids: [[7, 8, 9]] }, "malformed-event"],
     ["tokens that are no array", { ...storedMap, token_ids: 7 }, "malformed-event"],
     ["a negative block size", { ...storedMap, block_size: -2 }, "malformed-event"],
     ["a medium that is a number", { ...storedMap, medium: 1 }, "malformed-event"],
     ["too short an array", ["BlockStored", [1n], null], "malformed-event"],
-    ["a removal without hashes", ["BlockRemoved"], "malformed-event"],
+    ["a removal without hashes", ["BlockRemoved"], "malformed-removal"],
   ] as const)("XllmDialect skips an event with %s and applies the rest", (_name, event, reason) => {
     const batch = [0, [storedMap, event, ["AllBlocksCleared"], storedMap], 0];
     const payload = encode(batch, { useBigInt64: true, ignoreUndefined: true });

@@ -101,13 +101,14 @@ function tidy(): void {
   changes = 0;
 }
 
-/** The stream is synchronized, and its state is the one after this batch. */
-export function commit(stream: u32, batchSeq: f64): void {
+/** The stream is synchronized, and its state, known in full or in part, is the one after this batch. */
+export function commit(stream: u32, batchSeq: f64, isPartial: bool): void {
   if (!isVisible(stream)) flush(stream);
   enterExclusive();
   apply(stream, 0, changes);
   const status = statusOf(stream);
   store<u32>(status, SYNCHRONIZED);
+  store<u32>(status, <u32>isPartial, 4);
   store<f64>(status, batchSeq, 24);
   publishCounts(stream);
   setVisible(stream, true);
@@ -116,19 +117,30 @@ export function commit(stream: u32, batchSeq: f64): void {
 }
 
 /** The stream is synchronized and holds nothing; its blocks are taken out afterwards, unseen. */
-export function commitEmpty(stream: u32, batchSeq: f64): void {
+export function commitEmpty(stream: u32, batchSeq: f64, isPartial: bool): void {
   enterExclusive();
   const status = statusOf(stream);
   store<u32>(status, SYNCHRONIZED);
+  store<u32>(status, <u32>isPartial, 4);
   store<f64>(status, batchSeq, 24);
   memory.fill(status + 32, 0, 12);
   setVisible(stream, false);
   leaveExclusive();
 }
 
+/** The stream, out of sight, stays so; its state is the one after this batch. */
+export function keep(stream: u32, batchSeq: f64): void {
+  flush(stream);
+  enterExclusive();
+  store<f64>(statusOf(stream), batchSeq, 24);
+  publishCounts(stream);
+  leaveExclusive();
+}
+
 /** The stream, out of sight, holds nothing and is at no batch. */
 export function forget(stream: u32): void {
   enterExclusive();
+  store<u32>(statusOf(stream), 0, 4);
   memory.fill(statusOf(stream) + 24, 0, 20);
   leaveExclusive();
 }

@@ -3,12 +3,14 @@
 import { openBlockTable } from "./block-table";
 import {
   layOut,
+  readerBytes,
   readerKeys,
   readerResults,
   readerSecret,
   readerStatuses,
   readerTokens,
   readerWanted,
+  storeBytes,
   storeHashes,
   storeTokens,
   streamsMax,
@@ -19,18 +21,23 @@ import { openStreamTable } from "./stream-table";
 import { deriveSecret, digest, digestHigh } from "./xxh3";
 
 export { pagesInUse } from "./page-pool";
-export { hashPrompt, match } from "./match";
+export { match } from "./match";
+export { beginPrompt, hashPrompt, rekeyPrompt } from "./prompt";
 export {
   abandonBatch,
   beginReplacement,
   blocksInState,
   collisions,
   commitBatch,
+  countKnown,
   endReplacement,
   emptyStream,
   failBatch,
   fromParent,
   fromRoot,
+  isOutOfSight,
+  keepBatch,
+  rekeyStore,
   removeBlocks,
   selectStream,
   storeBlocks,
@@ -68,6 +75,10 @@ export function storeHashesAddress(): usize {
   return storeHashes;
 }
 
+export function storeBytesAddress(): usize {
+  return storeBytes;
+}
+
 export function readerTokensAddress(): usize {
   return readerTokens;
 }
@@ -82,6 +93,10 @@ export function readerStatusesAddress(): usize {
 
 export function readerWantedAddress(): usize {
   return readerWanted;
+}
+
+export function readerBytesAddress(): usize {
+  return readerBytes;
 }
 
 // For tests: the digest alone, and the lock held from outside.

@@ -24,7 +24,8 @@ export let visibleStreams: usize = 0; // 128 bits: streams that answer; a stream
 export let pool: usize = 0; // u32 next page never used, u32 free pages, u32 pages in use, u32 page limit
 
 // Streams. A status is what readers copy; a table is the writer's own.
-//   status, 64 B: 0 u32 reason code, or SYNCHRONIZED · 8 f64, 16 f64 its numbers · 24 f64 batch sequence
+//   status, 64 B: 0 u32 reason code, or SYNCHRONIZED · 4 u32 1 when coverage is partial · 8 f64, 16 f64 the reason's numbers
+//                 24 f64 batch sequence
 //                 32 u32 device · 36 u32 host · 40 u32 disk blocks
 export const STATUS_BYTES: usize = 64;
 /** Not 0, so that memory never written does not say it. */
@@ -66,7 +67,10 @@ export let storeHashes: usize = 0;
 export let storeSecret: usize = 0;
 export let writerHomes: usize = 0; // u32 addresses, two for each block of a round
 export let writerKeys: usize = 0; // of the blocks of a round 24 B: u64 key low · 8 u64 key high · 16 u64 identity
-export let storeParent: usize = 0; // 16 B: key of the block stored last
+export let storeParent: usize = 0; // 16 B: key before the next block
+/** Canonical bytes of a namespace that re-key the chain in one call; the 16 bytes before them take the parent's key. */
+export const KEY_BYTES_MAX: u32 = 65536;
+export let storeBytes: usize = 0;
 
 // Readers' scratch, one each.
 export let readerTokens: usize = 0;
@@ -75,6 +79,8 @@ export let readerResults: usize = 0; // per stream 16 B: u32 prefix blocks · u3
 export let readerStatuses: usize = 0;
 export let readerSecret: usize = 0;
 export let readerWanted: usize = 0;
+export let readerBytes: usize = 0;
+export let readerParent: usize = 0; // 16 B: key before the next block, when the chain was re-keyed
 export let readerHomes: usize = 0; // u32 addresses
 export let readerCounters: usize = 0;
 /** Bits of the per-stream counters of one match: 2^21 exceeds the tokens of a prompt. */
@@ -124,6 +130,7 @@ export function layOut(streams: u32, depthMax: u32, tokensMax: u32, readers: u32
   storeHashes = area((<usize>STORE_TOKENS_MAX) * 8);
   storeSecret = area(192);
   storeParent = area(16);
+  storeBytes = area(16 + (<usize>KEY_BYTES_MAX)) + 16;
   writerHomes = area((<usize>AHEAD) * 8);
   writerKeys = area((<usize>AHEAD) * 24);
 
@@ -136,6 +143,8 @@ export function layOut(streams: u32, depthMax: u32, tokensMax: u32, readers: u32
     const wanted = area(16);
     const homes = area((<usize>AHEAD) * 4);
     const counters = area(2 * COUNTER_PLANES * 16);
+    const bytes = area(16 + (<usize>KEY_BYTES_MAX)) + 16;
+    const parent = area(16);
     if (n == reader) {
       readerTokens = tokens;
       readerKeys = keys;
@@ -145,6 +154,8 @@ export function layOut(streams: u32, depthMax: u32, tokensMax: u32, readers: u32
       readerWanted = wanted;
       readerHomes = homes;
       readerCounters = counters;
+      readerBytes = bytes;
+      readerParent = parent;
     }
   }
   fixedPages = <u32>((cursor + PAGE_BYTES - 1) >> PAGE_LOG2);

@@ -3,7 +3,6 @@
 // whatever the number of streams, and nothing after the first block that nobody holds.
 
 import { findBlockFrom, homeOf } from "./block-table";
-import { promptKeys } from "./content-key";
 import {
   COUNTER_PLANES,
   STATUS_BYTES,
@@ -11,9 +10,7 @@ import {
   readerHomes,
   readerKeys,
   readerResults,
-  readerSecret,
   readerStatuses,
-  readerTokens,
   readerWanted,
   statuses,
   streamsMax,
@@ -21,16 +18,9 @@ import {
 } from "./layout";
 import { AHEAD, fetchHomes, homeAt, setHome } from "./fetch-ahead";
 import { enterShared, leaveShared } from "./lock";
-import { deriveSecret } from "./xxh3";
 
 const HOST: usize = 0;
 const DISK: usize = COUNTER_PLANES * 16;
-
-/** Computes the keys of the prompt at `readerTokens`; the tokens stay as they are. */
-export function hashPrompt(blocks: u32, blockSize: u32, seedLow: u32): void {
-  deriveSecret(readerSecret, <u64>seedLow);
-  promptKeys(readerTokens, blocks, (<usize>blockSize) << 2, <u64>seedLow, readerSecret, readerKeys);
-}
 
 /**
  * Matches the hashed prompt for the streams of the 128-bit set at `readerWanted`: writes each one's prefix to

@@ -1,11 +1,21 @@
 // A stream's events become changes: of its own table at once, of the block table through the commit log. Under the shadow's
 // number a whole new state is built aside, and `replace` makes it the stream's.
 
-import { commit, commitEmpty, flush, forget, hide, logClear, logSet } from "./commit-log";
+import { commit, commitEmpty, flush, forget, hide, isVisible, keep, logClear, logSet } from "./commit-log";
 import { homeOf } from "./block-table";
-import { blockKey } from "./content-key";
+import { blockKey, rekey } from "./content-key";
 import { AHEAD, fetchHomes, setHome } from "./fetch-ahead";
-import { shadowStream, storeHashes, storeParent, storeSecret, storeTokens, tableOf, writerHomes, writerKeys } from "./layout";
+import {
+  shadowStream,
+  storeBytes,
+  storeHashes,
+  storeParent,
+  storeSecret,
+  storeTokens,
+  tableOf,
+  writerHomes,
+  writerKeys,
+} from "./layout";
 import { entriesOf } from "./paged-table";
 import {
   ENTRY_BYTES,
@@ -50,8 +60,8 @@ let tokenBytes: usize = 0;
 let seed: u64 = 0;
 let isCounted: bool = false;
 let blocksMax: u32 = 0;
-/** Content of the block that the next store continues from stands in `storeParent`. */
-let hasParent: bool = false;
+/** Where the key before the next block stands: `storeParent`, or 0 at a root. */
+let parent: usize = 0;
 
 /**
  * Turns to a stream. `counted`: stores of a hash on a tier add up and as many removals are needed (vLLM, SGLang); otherwise a
@@ -89,7 +99,7 @@ export function endReplacement(): void {
 
 /** The next `storeBlocks` begins a prefix. */
 export function fromRoot(): void {
-  hasParent = false;
+  parent = 0;
 }
 
 /** The next `storeBlocks` continues from the block with this engine hash; false when the stream does not know it. */
@@ -97,18 +107,24 @@ export function fromParent(hashLow: u32, hashHigh: u32): bool {
   const entry = findHash(tableOf(target), identityOf((<u64>hashLow) | ((<u64>hashHigh) << 32)));
   if (entry == 0) return false;
   v128.store(storeParent, v128.load(entry, 8));
-  hasParent = true;
+  parent = storeParent;
   return true;
+}
+
+/** Re-keys the chain before the next block with the bytes at `storeBytes`. */
+export function rekeyStore(length: u32): void {
+  rekey(storeBytes, <usize>length, parent, seed, storeSecret, storeParent);
+  parent = storeParent;
 }
 
 /** Keys and identities of the next blocks, and their entries in both tables brought near. */
 function prepareBlocks(table: usize, from: u32, count: u32): void {
   for (let n: u32 = 0; n < count; n++) {
-    const low = blockKey(storeTokens + (<usize>(from + n)) * tokenBytes, tokenBytes, storeParent, hasParent, seed, storeSecret);
+    const low = blockKey(storeTokens + (<usize>(from + n)) * tokenBytes, tokenBytes, parent, seed, storeSecret);
     const identity = identityOf(load<u64>(storeHashes + ((<usize>(from + n)) << 3)));
     store<u64>(storeParent, low);
     store<u64>(storeParent, digestHigh, 8);
-    hasParent = true;
+    parent = storeParent;
     const prepared = writerKeys + (<usize>n) * 24;
     store<u64>(prepared, low);
     store<u64>(prepared, digestHigh, 8);
@@ -133,6 +149,14 @@ export function storeBlocks(blocks: u32, tier: u32): u32 {
     if (!addTier(table, entry, tier)) return MEMORY_LIMIT;
   }
   return STORED;
+}
+
+/** How many of the hashes, from the first on, name blocks that are known. */
+export function countKnown(hashes: u32): u32 {
+  const table = tableOf(target);
+  let known: u32 = 0;
+  while (known < hashes && findHash(table, identityOf(load<u64>(storeHashes + ((<usize>known) << 3)))) != 0) known += 1;
+  return known;
 }
 
 /** A store without tokens: adds the tier to blocks that are known and ignores the others. */
@@ -195,15 +219,32 @@ function dropTier(table: usize, entry: usize, tier: u32): void {
   setCount(table, entry, tier, 0);
 }
 
+/** Whether readers see the stream hold nothing, for a reason. */
+export function isOutOfSight(): bool {
+  return !isVisible(stream);
+}
+
 /** The events so far are visible, as the state after this batch. False when there is no memory for a replacement: abandon it. */
-export function commitBatch(batchSeq: f64): bool {
-  if (target == shadowStream) {
-    if (entriesOf(tableOf(shadowStream)) == 0) commitEmpty(stream, batchSeq);
-    if (!logReplacement()) return false;
-    swapWithShadow(stream);
-    endReplacement();
-  }
-  commit(stream, batchSeq);
+export function commitBatch(batchSeq: f64, isPartial: bool): bool {
+  if (target == shadowStream && entriesOf(tableOf(shadowStream)) == 0) commitEmpty(stream, batchSeq, isPartial);
+  if (!replace()) return false;
+  commit(stream, batchSeq, isPartial);
+  return true;
+}
+
+/** As `commitBatch`, but the stream, which is out of sight, stays so. */
+export function keepBatch(batchSeq: f64): bool {
+  if (!replace()) return false;
+  keep(stream, batchSeq);
+  return true;
+}
+
+/** A state that was built aside becomes the stream's own; false when there is no memory for its blocks. */
+function replace(): bool {
+  if (target != shadowStream) return true;
+  if (!logReplacement()) return false;
+  swapWithShadow(stream);
+  endReplacement();
   return true;
 }
 
