@@ -1,4 +1,7 @@
-/** A program that follows one vLLM engine's cache: `bun scripts/example-client.ts [host [port [replay port]]]`. It prints one line a batch. */
+/**
+ * A program that follows one vLLM engine's cache: `bun scripts/example-client.ts [host [port [replay port]]]`. It prints one line
+ * a batch.
+ */
 
 import { KvEventClient } from "warmpath";
 

@@ -1,7 +1,7 @@
 /**
- * The file of a recorded publisher, JSON lines: the first says what was recorded, each further one is a message with its frames as
- * base64, or a change of the connection. Text costs a third more bytes than binary would; `head`, `jq` and `diff` read it, lines can
- * be appended, and of a file that was cut off all whole lines are good.
+ * The file of a recorded publisher, JSON lines: the first says what was recorded, each further one is a message with its frames
+ * as base64, or a change of the connection. Text costs a third more bytes than binary would; `head`, `jq` and `diff` read it,
+ * lines can be appended, and of a file that was cut off all whole lines are good.
  */
 
 /** Raised with every change that an older reader would misread. */

@@ -1,6 +1,6 @@
 /**
- * Plays a recording as the engine did: a PUB socket sends the messages at their times, a ROUTER socket answers replay requests from
- * the batches sent so far.
+ * Plays a recording as the engine did: a PUB socket sends the messages at their times, a ROUTER socket answers replay requests
+ * from the batches sent so far.
  *
  *   request   "" | start u64        reply   "" | batch sequence u64 | payload, each      end   "" | ff×8 | ""
  */

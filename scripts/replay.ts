@@ -1,7 +1,7 @@
 /**
- * `bun run replay -- FILE [--speed N|max] [--bind tcp://host:port] [--engine vllm|sglang|xllm] [--block-size N]`: plays a recording
- * as its publisher did, prints the configuration with which a local Warmpath listens to it, and answers replay requests until
- * Ctrl-C. The replay endpoint is one port above; with port 0 the system chooses both. `--speed max` sends without pauses.
+ * `bun run replay -- FILE [--speed N|max] [--bind tcp://host:port] [--engine vllm|sglang|xllm] [--block-size N]`: plays a
+ * recording as its publisher did, prints the configuration with which a local Warmpath listens to it, and answers replay requests
+ * until Ctrl-C. The replay endpoint is one port above; with port 0 the system chooses both. `--speed max` sends without pauses.
  */
 
 import { parseArgs } from "node:util";

@@ -1,6 +1,6 @@
 /**
- * Warmpath as a library, the package's public surface: AIBrix's kvcache package as TypeScript. KvEventClient listens to an engine's
- * KV events in a thread of its own; the codec and the prefix hashes are there without it. Imports wire, domain and base.
+ * Warmpath as a library, the package's public surface: AIBrix's kvcache package as TypeScript. KvEventClient listens to an
+ * engine's KV events in a thread of its own; the codec and the prefix hashes are there without it. Imports wire, domain and base.
  */
 
 export {

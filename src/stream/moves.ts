@@ -112,7 +112,10 @@ export function loseSubscriber(attempt: number, problem: Unsynchronized, known: 
   };
 }
 
-/** A recovery has brought a state. Until it has lasted, it counts as one that did not: the next waits, but no longer than the first retry. */
+/**
+ * A recovery has brought a state. Until it has lasted, it counts as one that did not: the next waits, but no longer than the
+ * first retry.
+ */
 export function goLive(
   batchSeq: number,
   accepts: Live["accepts"],

@@ -170,7 +170,9 @@ function onLiveBatch(state: Replaying, event: StreamEvent & { type: "batch" }, l
   return meet({ ...state, held: next }, continues ? HOLD : [{ type: "release-held" }, ...HOLD]);
 }
 
-/** A live batch shows another process. Where that was proven to be the same one, starting over at once might never end: it waits. */
+/**
+ * A live batch shows another process. Where that was proven to be the same one, starting over at once might never end: it waits.
+ */
 function onRestart(
   state: Replaying,
   batch: StreamEvent & { type: "batch" },

@@ -16,10 +16,9 @@ export interface Recovery {
 }
 
 /**
- * `attempt` counts recoveries that failed one after another, and decides how long to wait before the next; in `live` it is 1 until
- * the state has lasted. `known` is the batch whose state the index still holds, out of sight; NONE where it holds none, or where
- * a snapshot will tell anyway.
- * Only `live` is synchronized.
+ * `attempt` counts recoveries that failed one after another, and decides how long to wait before the next; in `live` it is 1
+ * until the state has lasted. `known` is the batch whose state the index still holds, out of sight; NONE where it holds none, or
+ * where a snapshot will tell anyway. Only `live` is synchronized.
  */
 export type StreamState =
   /** The subscriber tries to reach the publisher. */

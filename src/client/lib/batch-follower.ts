@@ -1,4 +1,7 @@
-/** Follows one publisher: remembers what `follow` needs besides numbers (the held batch, what was delivered) and performs its effects. */
+/**
+ * Follows one publisher: remembers what `follow` needs besides numbers (the held batch, what was delivered) and performs its
+ * effects.
+ */
 
 import { assert } from "#base";
 import type { BatchSource, ClientReport } from "./client-protocol.ts";

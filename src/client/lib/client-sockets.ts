@@ -1,6 +1,6 @@
 /**
- * The sockets of one client's thread: a subscriber that can be opened anew, one recovery request at a time, and a poller that waits
- * for those of them that may be read now.
+ * The sockets of one client's thread: a subscriber that can be opened anew, one recovery request at a time, and a poller that
+ * waits for those of them that may be read now.
  */
 
 import type { Clock } from "#base";

@@ -1,4 +1,6 @@
-/** The entry of a client's thread: a Worker that takes commands and runs the loop. An error in it ends the thread, which is told. */
+/**
+ * The entry of a client's thread: a Worker that takes commands and runs the loop. An error in it ends the thread, which is told.
+ */
 
 import { ClientLoop } from "./client-loop.ts";
 import type { ClientCommand, ClientReport, ThreadReport } from "./client-protocol.ts";

@@ -95,8 +95,8 @@ type Following = FollowState & { kind: "following" };
 type Batch = { batchSeq: number; isKnown: boolean };
 
 /**
- * What was published before the subscription is asked for, everything at first. After a lost connection the last batch is asked for
- * again: other bytes under its number are a restart, which the numbers that follow might not show.
+ * What was published before the subscription is asked for, everything at first. After a lost connection the last batch is asked
+ * for again: other bytes under its number are a restart, which the numbers that follow might not show.
  */
 function onConnected(state: FollowState, { recovery }: FollowRules): FollowStep {
   if (state.kind === "asking" || state.kind === "pausing") return { state, effects: [] };
@@ -162,7 +162,10 @@ function onFailed(state: Asking, { failuresMax }: FollowRules): FollowStep {
 
 type Missing = { nextBatchSeq: number | null; failures: number; heldBatchSeq: number | null };
 
-/** Back to the live batches, the held one first; what is missing before it is asked for again where that has helped, else given up. */
+/**
+ * Back to the live batches, the held one first; what is missing before it is asked for again where that has helped, else given
+ * up.
+ */
 function finish({ nextBatchSeq, failures, heldBatchSeq }: Missing, isProgress: boolean): FollowStep {
   if (heldBatchSeq === null || nextBatchSeq === null)
     return { state: { kind: "following", nextBatchSeq, failures }, effects: [] };

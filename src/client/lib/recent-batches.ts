@@ -4,8 +4,8 @@
  */
 
 /**
- * A replay (10,000 batches by default) may bring again all that waits in the live socket (1,000) and on the network. A repeat from
- * before the remembered ones passes for a restart, which is told and never silent.
+ * A replay (10,000 batches by default) may bring again all that waits in the live socket (1,000) and on the network. A repeat
+ * from before the remembered ones passes for a restart, which is told and never silent.
  */
 const REMEMBERED = 16_384;
 

@@ -1,7 +1,7 @@
 /** Binary bodies: u32 little-endian tokens and nothing else; the other fields are query parameters. */
 
 import { fieldPointer, Problem } from "../problem.ts";
-import type { DecodedBody } from "./decode.ts";
+import type { DecodedBody } from "./decoded-body.ts";
 import { tooManyTokens } from "./token-problems.ts";
 
 export const TOKEN_BYTES = 4;

@@ -2,16 +2,10 @@
 
 import { fieldPointer, Problem } from "../problem.ts";
 import { decodeBinaryBody } from "./binary.ts";
+import type { DecodedBody } from "./decoded-body.ts";
 import { decodeJsonBody } from "./json.ts";
 import { decodeMessagePackBody } from "./message-pack.ts";
 import type { ReceivedBody } from "./receive.ts";
-
-export interface DecodedBody {
-  /** Tokens written from the start of token memory on. */
-  tokenCount: number;
-  /** Every field but token_ids, as sent: the caller checks them against its schema. */
-  fields: Record<string, unknown>;
-}
 
 /**
  * Decodes a body and writes its tokens into `tokens`, whose length is the most that a prompt may have. Synchronous, because that

@@ -1,7 +1,7 @@
 /** JSON bodies: one object, its token_ids written straight into token memory, every other field a JavaScript value. */
 
 import { excerpt, excerptText } from "../problem.ts";
-import type { DecodedBody } from "./decode.ts";
+import type { DecodedBody } from "./decoded-body.ts";
 import { JsonCursor, malformedJson } from "./json-cursor.ts";
 import { scanTokenArray } from "./token-array.ts";
 import { missingTokens, notTokens } from "./token-problems.ts";

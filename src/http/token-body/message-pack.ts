@@ -3,7 +3,7 @@
 import { decode } from "@msgpack/msgpack";
 import { excerpt } from "../problem.ts";
 import { copyTokens, TOKEN_BYTES } from "./binary.ts";
-import type { DecodedBody } from "./decode.ts";
+import type { DecodedBody } from "./decoded-body.ts";
 import { MessagePackCursor, malformedMessagePack } from "./message-pack-cursor.ts";
 import { invalidToken, missingTokens, notTokens, TOKEN_MAX, tooManyTokens } from "./token-problems.ts";
 

@@ -1,6 +1,6 @@
 // Content keys: key[0] = XXH3-128(tokens of block 0), key[n] = XXH3-128(key[n-1] ‖ tokens of block n). Tokens are u32
-// little-endian, a key is 16 bytes, low word first. The same chain as xLLM's own block hashes. Where a namespace's bytes apply, the
-// chain is re-keyed: XXH3-128(key before ‖ bytes), or of the bytes alone at a root, takes the place of the key before.
+// little-endian, a key is 16 bytes, low word first. The same chain as xLLM's own block hashes. Where a namespace's bytes apply,
+// the chain is re-keyed: XXH3-128(key before ‖ bytes), or of the bytes alone at a root, takes the place of the key before.
 
 import { digest, digestHigh } from "./xxh3";
 
