@@ -17,6 +17,9 @@ export const BODY_BYTES_MAX = TOKENS_MAX * TOKEN_BYTES_MAX + OTHER_FIELDS_BYTES_
  */
 export const SERVER_BODY_BYTES_MAX = 2 * BODY_BYTES_MAX;
 
+/** Bytes of all bodies on their way at once: 39 that do not say how long they are, or thousands that say so. */
+export const BODIES_BYTES_MAX = 1_073_741_824;
+
 /** Seconds without a byte after which a connection is closed: a client that stalls in its body holds that body's memory. */
 export const IDLE_TIMEOUT_SECONDS = 10;
 

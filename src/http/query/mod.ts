@@ -6,7 +6,7 @@ import { createFieldsCheck } from "../fields.ts";
 import { createInternalTokenCheck } from "../internal-token.ts";
 import { Problem } from "../problem.ts";
 import { requireReady } from "../readiness.ts";
-import { decodeTokenBody, type ReceivedBody, receiveTokenBody } from "../token-body/mod.ts";
+import { BodyBudget, decodeTokenBody, type ReceivedBody, receiveTokenBody } from "../token-body/mod.ts";
 import { describeMatches } from "./answer.ts";
 import { promptNamespace } from "./prompt-namespace.ts";
 import { type InstanceMatch, queryFields, queryRequest, queryResponses } from "./schema.ts";
@@ -16,6 +16,7 @@ const checkFields = createFieldsCheck(queryFields, ["token_ids"]);
 /** The route with its checks in the order of their cost: token, readiness, headers, body. */
 export function createQueryRoutes({ directory, readiness, internalApiToken }: AppDependencies) {
   const checkToken = createInternalTokenCheck(internalApiToken);
+  const budget = new BodyBudget();
 
   /** Runs without a pause between writing the tokens and matching them, since the token memory is shared by all requests. */
   function answer(body: ReceivedBody): InstanceMatch[] {
@@ -35,7 +36,7 @@ export function createQueryRoutes({ directory, readiness, internalApiToken }: Ap
       checkToken(request.headers);
       requireReady(readiness);
     })
-    .post("/query", async ({ request }) => ({ matches: answer(await receiveTokenBody(request)) }), {
+    .post("/query", async ({ request }) => ({ matches: answer(await receiveTokenBody(request, budget)) }), {
       parse: "none",
       body: queryRequest,
       response: queryResponses,

@@ -3,6 +3,7 @@
  * synchronous and writes the tokens straight into memory shared with the index, without a JavaScript value per token.
  */
 
+export { BodyBudget } from "./body-budget.ts";
 export { decodeTokenBody } from "./decode.ts";
 export { type BodyForm, type ReceivedBody, receiveTokenBody } from "./receive.ts";
 export { TOKEN_MAX } from "./token-problems.ts";

@@ -2,6 +2,7 @@
 
 import { BODY_BYTES_MAX } from "../limits.ts";
 import { excerpt, Problem } from "../problem.ts";
+import type { BodyBudget } from "./body-budget.ts";
 
 const FORM_BY_MEDIA_TYPE = {
   "application/json": "json",
@@ -22,11 +23,15 @@ export interface ReceivedBody {
   query: URLSearchParams;
 }
 
-/** Reads the whole body. Throws a problem: 415 for another content type, 413 beyond `BODY_BYTES_MAX`. */
-export async function receiveTokenBody(request: Request): Promise<ReceivedBody> {
+/**
+ * Reads the whole body. Throws a problem: 415 for another content type, 413 beyond `BODY_BYTES_MAX`, 503 when `budget` has no room
+ * for it.
+ */
+export async function receiveTokenBody(request: Request, budget: BodyBudget): Promise<ReceivedBody> {
   const form = formOf(request.headers.get("content-type"));
-  refuseOversized(Number(request.headers.get("content-length") ?? 0));
-  const bytes = await readBytes(request);
+  const announced = request.headers.get("content-length");
+  refuseOversized(Number(announced ?? 0));
+  const bytes = await budget.withRoom(announced === null ? null : Number(announced), () => readBytes(request));
   refuseOversized(bytes.length);
   const queryStart = request.url.indexOf("?");
   return { form, bytes, query: new URLSearchParams(queryStart < 0 ? "" : request.url.slice(queryStart)) };
