@@ -105,9 +105,7 @@ export class StreamIndex {
 
   /** Applies a batch to the state of a stream that is out of sight, which it stays. */
   keep(batchSeq: number, payload: Uint8Array): Unsynchronized | null {
-    const problem = this.#read(batchSeq, payload, "known-part");
-    if (problem === null) this.#writer.keep(batchSeq);
-    return problem;
+    return this.#read(batchSeq, payload, "known-part") ?? this.#writer.keep(batchSeq);
   }
 
   /**

@@ -101,12 +101,8 @@ export class IngestSupervisor {
     const { promise, resolve } = Promise.withResolvers<StreamReport[]>();
     this.#reportsAwaited.push(resolve);
     this.#command({ type: "report" });
-    setTimeout(() => this.#answerReports([]), REPORT_TIMEOUT_MS);
-    return promise;
-  }
-
-  #answerReports(reports: StreamReport[]): void {
-    for (const resolve of this.#reportsAwaited.splice(0)) resolve(reports);
+    const timer = setTimeout(() => resolve([]), REPORT_TIMEOUT_MS);
+    return promise.finally(() => clearTimeout(timer));
   }
 
   /** Ends the thread: its sockets are closed when this is done. */
@@ -139,6 +135,10 @@ export class IngestSupervisor {
     worker.addEventListener("close", () => this.#onEnd(thread, "it ended"));
     this.#command({ type: "start", index: this.#index, limits, pulse: thread.pulse.memory });
     for (const [id, stream] of this.#streams) this.#command({ type: "add-stream", id, stream });
+  }
+
+  #answerReports(reports: StreamReport[]): void {
+    for (const resolve of this.#reportsAwaited.splice(0)) resolve(reports);
   }
 
   #command(command: IngestCommand): void {
@@ -203,6 +203,7 @@ export class IngestSupervisor {
 
   #release(thread: RunningThread): void {
     this.#thread = null;
+    this.#answerReports([]);
     thread.pulse.stop();
     thread.caller?.close();
     thread.worker.terminate();

@@ -139,6 +139,19 @@ describe("StreamIndex of an engine that counts copies", () => {
     expect(coverage()).toBe("full");
   });
 
+  test("StreamIndex tells that memory ended at the end of a batch out of sight", async () => {
+    const memoryLimit = unsynchronized("memory-limit", 1);
+    class FullWriter extends KvIndexWriter {
+      override keep(): typeof memoryLimit {
+        return memoryLimit;
+      }
+    }
+    const writer = new FullWriter(await createIndex({ maxStreams: 1, maxBlocksPerStream: 5 }));
+    const full = new StreamIndex(0, REPLAYING_STREAM, writer, new VllmDialect());
+    full.open();
+    expect(full.keep(0, payload(blocks(0, 1)))).toEqual(memoryLimit);
+  });
+
   test("StreamIndex shows that it knows nothing", () => {
     expect(index.showHeld(NONE, [])).toEqual({ kind: "adopted", batchSeq: NONE, isEmpty: true });
     expect(status()).toEqual({ batchSeq: 0, deviceBlocks: 0 });
