@@ -8,12 +8,12 @@
  *     or       "" | topic | batch sequence u64 | payload       end   "" | topic | ff×8 | ""
  */
 
-import { assert, type Clock } from "#base";
+import { assert } from "#base";
 import { type ConnectionWatch, connectWatched } from "./connection-watch.ts";
 import { isEndMarker, NUMBER_FRAME_BYTES, readFrameNumber, writeFrameNumber } from "./frame-number.ts";
-import type { ZmqContext } from "./libzmq/context.ts";
 import type { MessageBuffer } from "./libzmq/message-buffer.ts";
 import type { ZmqSocket } from "./libzmq/socket.ts";
+import type { ReceiverOptions } from "./receiver-options.ts";
 
 /** What an engine answers with: its whole state once, or every batch that it still has from the start on, in order. */
 export type RecoveryAnswers = "snapshot" | "batches";
@@ -29,16 +29,8 @@ const RECONNECT_INTERVAL_MS = 100;
 
 const DELIMITER: Uint8Array = new Uint8Array(0);
 
-export interface RecoveryClientOptions {
-  context: ZmqContext;
-  /** `tcp://host:port` of the recovery endpoint. */
-  endpoint: string;
+export interface RecoveryClientOptions extends ReceiverOptions {
   answers: RecoveryAnswers;
-  /** Largest frame that is accepted. */
-  maxMessageBytes: number;
-  /** Shared by all receivers of the thread, made for at least `maxMessageBytes`. */
-  buffer: MessageBuffer;
-  clock: Clock;
 }
 
 /**

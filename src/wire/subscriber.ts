@@ -3,13 +3,12 @@
  * a value; nothing is dropped unseen.
  */
 
-import type { Clock } from "#base";
 import type { ConnectionEvent } from "./connection-state.ts";
 import { type ConnectionWatch, connectWatched } from "./connection-watch.ts";
 import { NUMBER_FRAME_BYTES, readFrameNumber } from "./frame-number.ts";
-import type { ZmqContext } from "./libzmq/context.ts";
 import type { MessageBuffer } from "./libzmq/message-buffer.ts";
 import type { ZmqSocket } from "./libzmq/socket.ts";
+import type { ReceiverOptions } from "./receiver-options.ts";
 
 /**
  * Messages that may wait in libzmq while the ingest thread is busy: more than a publisher sends in the longest step (50 ms),
@@ -26,17 +25,9 @@ const HEARTBEAT_TIMEOUT_MS = 6000;
 const RECONNECT_INTERVAL_MS = 100;
 const RECONNECT_INTERVAL_MAX_MS = 2000;
 
-export interface SubscriberOptions {
-  context: ZmqContext;
-  /** `tcp://host:port` of the publisher. */
-  endpoint: string;
+export interface SubscriberOptions extends ReceiverOptions {
   /** Exact topic. */
   topic: string;
-  /** Largest frame that is accepted. */
-  maxMessageBytes: number;
-  /** Shared by all receivers of the thread, made for at least `maxMessageBytes`. */
-  buffer: MessageBuffer;
-  clock: Clock;
 }
 
 /**

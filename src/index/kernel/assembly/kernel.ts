@@ -20,6 +20,7 @@ import { initializePool } from "./page-pool";
 import { openStreamTable } from "./stream-table";
 import { deriveSecret, digest, digestHigh } from "./xxh3";
 
+export { setBatch, setLargeBatchReason } from "./commit-log";
 export { pagesInUse } from "./page-pool";
 export { match } from "./match";
 export { beginPrompt, hashPrompt, rekeyPrompt } from "./prompt";
@@ -63,8 +64,6 @@ export function initialize(pageLimit: u32): bool {
   }
   return true;
 }
-
-export { setBatch, setLargeBatchReason } from "./commit-log";
 
 // Addresses in the fixed area.
 export function storeTokensAddress(): usize {

@@ -56,24 +56,22 @@ export function identityOf(hash: u64): u64 {
   return x ^ (x >> 33);
 }
 
-// @ts-ignore: decorator
-@inline
-function probe(table: usize, identity: u64): usize {
-  const base = pageAddress(pageOf(table, identity));
-  let at = (<usize>identity) & ENTRY_MASK;
-  let entry = base + (at << ENTRY_LOG2);
-  while (!isEmpty(entry) && load<u64>(entry) != identity) {
-    at = (at + 1) & ENTRY_MASK;
-    entry = base + (at << ENTRY_LOG2);
-  }
-  return entry;
-}
-
 /** Where the search for an identity begins; the address is good until a page is split or merged. */
 // @ts-ignore: decorator
 @inline
 export function identityHome(table: usize, identity: u64): usize {
   return pageAddress(pageOf(table, identity)) + (((<usize>identity) & ENTRY_MASK) << ENTRY_LOG2);
+}
+
+/** The entry with this identity, or the empty one where it would be. */
+// @ts-ignore: decorator
+@inline
+function probe(table: usize, identity: u64): usize {
+  const home = identityHome(table, identity);
+  const base = home & ~(PAGE_BYTES - 1);
+  let entry = home;
+  while (load<u64>(entry) != identity && !isEmpty(entry)) entry = base + ((entry + ENTRY_BYTES) & (PAGE_BYTES - 1));
+  return entry;
 }
 
 /** The entry of a block that the stream knows, ghosts included, or 0. */

@@ -1,5 +1,5 @@
 // A stream's events become changes: of its own table at once, of the block table through the commit log. Under the shadow's
-// number a whole new state is built aside, and `replace` makes it the stream's.
+// number a whole new state is built aside, and `commitBatch` makes it the stream's.
 
 import { commit, commitEmpty, flush, forget, hide, isVisible, keep, logClear, logSet } from "./commit-log";
 import { homeOf } from "./block-table";
