@@ -4,6 +4,18 @@ export const ENGINES = ["xllm", "vllm", "sglang"] as const;
 
 export type Engine = (typeof ENGINES)[number];
 
+/** No engine comes near this many data-parallel ranks: a larger number is a slip. */
+export const RANKS_MAX = 4096;
+
+/** Tokens per block; the largest pages in use are far below. */
+export const BLOCK_SIZE_MAX = 4096;
+
+/** The seed of xLLM's own content keys. */
+export const HASH_SEED_DEFAULT = 1024;
+
+/** Seeds cross threads as one u32 word. */
+export const HASH_SEED_MAX = 2 ** 32 - 1;
+
 export interface StreamDescription {
   instanceName: string;
   dpRank: number;
@@ -18,6 +30,8 @@ export interface StreamDescription {
   replayEndpoint: string | null;
   /** Exact topic of the publisher's messages. */
   topic: string;
+  /** The engine process that the stream was opened for, as its instance is registered; "" when that is not known. */
+  incarnation: string;
 }
 
 /** `instance "10.0.0.5:8000" rank 0`, as messages name a stream. */

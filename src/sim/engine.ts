@@ -4,7 +4,7 @@
  */
 
 import { assert } from "#base";
-import type { StreamDescription } from "#domain";
+import { HASH_SEED_DEFAULT, type StreamDescription } from "#domain";
 import type { EngineEvent } from "./engine-event.ts";
 import { type EngineEndpoints, EngineSockets } from "./engine-sockets.ts";
 import { PrefixCache, type PrefixCacheOptions } from "./prefix-cache.ts";
@@ -39,9 +39,6 @@ export interface StepReport {
 
 /** Snapshots sent by one call of `serve`: more wait for the next, so that a call takes bounded time. */
 const ANSWERS_PER_SERVE = 16;
-
-/** The seed of content keys that xLLM uses by default. */
-const XLLM_HASH_SEED = 1024;
 
 export class SimulatedEngine {
   readonly name: string;
@@ -89,10 +86,11 @@ export class SimulatedEngine {
       dpRank: this.dpRank,
       engine: "xllm",
       blockSize: this.#cacheOptions.blockSize,
-      hashSeed: XLLM_HASH_SEED,
+      hashSeed: HASH_SEED_DEFAULT,
       endpoint: this.#endpoints.event,
       replayEndpoint: this.#endpoints.replay,
       topic: this.topic,
+      incarnation: "",
     };
   }
 

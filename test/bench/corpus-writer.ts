@@ -76,5 +76,6 @@ export function describeStream(id: number, blockSize: number): StreamDescription
     endpoint: `tcp://engine-${id}:18000`,
     replayEndpoint: `tcp://engine-${id}:38000`,
     topic: "",
+    incarnation: "",
   };
 }

@@ -14,6 +14,7 @@ const NAMELESS: StreamDescription = {
   endpoint: "",
   replayEndpoint: "",
   topic: "",
+  incarnation: "",
 };
 
 export function readStream(reader: KvIndexReader, id: number): ReadStream {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { canonicalEndpoint } from "../../src/config/endpoint.ts";
+import { canonicalEndpoint } from "#domain";
 
 test.each([
   ["tcp://10.0.0.5:5557", "tcp://10.0.0.5:5557"],
