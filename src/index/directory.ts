@@ -11,9 +11,8 @@ interface KeyspaceStreams {
   streams: Map<number, StreamDescription>;
 }
 
-/** What is said of a stream that nobody attends to. */
-const UNATTENDED: Omit<StreamMatch, "stream"> = {
-  unsynchronized: unsynchronized("ingest-stopped"),
+/** What is said of a stream whose place in the index is not read. */
+const UNREAD: Omit<StreamMatch, "stream" | "unsynchronized"> = {
   coverage: "full",
   batchSeq: 0,
   deviceHitBlocks: 0,
@@ -24,9 +23,14 @@ const UNATTENDED: Omit<StreamMatch, "stream"> = {
   diskBlocks: 0,
 };
 
+/** `awaited`: the writer has not taken the stream in yet, and its id may still hold what was there before. */
+export type StreamPlace = "opened" | "awaited";
+
 export class KvDirectory {
   #reader: KvIndexReader;
   #isAttached = true;
+  /** Streams whose id may still show another stream's state: never read. */
+  readonly #awaited = new Map<number, StreamDescription>();
   readonly #keyspaces = new Map<string, KeyspaceStreams>();
   readonly #wanted = new Uint32Array(STREAMS_MAX / 32);
 
@@ -45,15 +49,24 @@ export class KvDirectory {
     this.#isAttached = true;
   }
 
-  addStream(id: number, stream: StreamDescription): void {
-    const name = keyspaceName(stream);
-    const found = this.#keyspaces.get(name) ?? { keyspace: stream, streams: new Map() };
-    assert(!found.streams.has(id), `stream id ${id} is free`);
-    found.streams.set(id, stream);
-    this.#keyspaces.set(name, found);
+  /** The id must be free. An awaited stream answers as not connected until it is said to be open. */
+  addStream(id: number, stream: StreamDescription, place: StreamPlace = "opened"): void {
+    assert(!this.#isTaken(id), `stream id ${id} is free`);
+    if (place === "awaited") this.#awaited.set(id, stream);
+    else this.#read(id, stream);
   }
 
+  /** The writer has opened the stream under its id; of one that was not awaited this is no news. */
+  streamOpened(id: number): void {
+    const stream = this.#awaited.get(id);
+    if (stream === undefined) return;
+    this.#awaited.delete(id);
+    this.#read(id, stream);
+  }
+
+  /** The stream is in no answer from now on, whenever the writer takes it out. */
   removeStream(id: number): void {
+    if (this.#awaited.delete(id)) return;
     for (const [name, { streams }] of this.#keyspaces) {
       if (streams.delete(id) && streams.size === 0) this.#keyspaces.delete(name);
     }
@@ -75,12 +88,14 @@ export class KvDirectory {
    * index could not be entered in time. Streams of one keyspace are read at one moment.
    */
   match(tokenCount: number, instanceNames: ReadonlySet<string> | null, namespace: Namespace | null): StreamMatch[] | "busy" {
+    const isWanted = ({ instanceName }: StreamDescription) => instanceNames?.has(instanceName) ?? true;
     const matches: StreamMatch[] = [];
+    for (const stream of this.#awaited.values()) if (isWanted(stream)) matches.push(this.#unread(stream));
     for (const { keyspace, streams } of this.#keyspaces.values()) {
-      const wanted = [...streams].filter(([, { instanceName }]) => instanceNames?.has(instanceName) ?? true);
+      const wanted = [...streams].filter(([, stream]) => isWanted(stream));
       if (wanted.length === 0) continue;
       if (!this.#isAttached) {
-        for (const [, stream] of wanted) matches.push({ stream, ...UNATTENDED });
+        for (const [, stream] of wanted) matches.push(this.#unread(stream));
         continue;
       }
       this.#wanted.fill(0);
@@ -89,6 +104,21 @@ export class KvDirectory {
       for (const [id, stream] of wanted) matches.push(this.#reader.read(id, stream));
     }
     return matches;
+  }
+
+  #unread(stream: StreamDescription): StreamMatch {
+    return { stream, unsynchronized: unsynchronized(this.#isAttached ? "not-connected" : "ingest-stopped"), ...UNREAD };
+  }
+
+  #isTaken(id: number): boolean {
+    return this.#awaited.has(id) || [...this.#keyspaces.values()].some(({ streams }) => streams.has(id));
+  }
+
+  #read(id: number, stream: StreamDescription): void {
+    const name = keyspaceName(stream);
+    const found = this.#keyspaces.get(name) ?? { keyspace: stream, streams: new Map() };
+    found.streams.set(id, stream);
+    this.#keyspaces.set(name, found);
   }
 }
 

@@ -8,7 +8,8 @@ import type { EventStreamLimits } from "./event-stream.ts";
 /** To the ingest thread. Each is followed by a wake-up call, except `start`, which begins the listening. */
 export type IngestCommand =
   | { type: "start"; index: IndexHandle; limits: EventStreamLimits; pulse: SharedArrayBuffer }
-  | { type: "add-stream"; id: number; stream: StreamDescription }
+  /** Ids are used again; `addition` tells one use from the next. */
+  | { type: "add-stream"; id: number; addition: number; stream: StreamDescription }
   | { type: "remove-stream"; id: number }
   | { type: "report" }
   | { type: "stop" };
@@ -17,7 +18,8 @@ export type IngestCommand =
 export type IngestReport =
   /** Listening; wake-up calls go to this ZeroMQ context. */
   | { type: "started"; contextAddress: number }
-  | { type: "stream-added"; id: number }
+  /** What the index has under the id is that addition's from now on. */
+  | { type: "stream-added"; id: number; addition: number }
   | { type: "reports"; reports: StreamReport[] }
   | { type: "log"; level: "info" | "warn" | "error"; message: string; fields: LogFields }
   /** Every socket is closed; nothing follows. */

@@ -26,7 +26,7 @@ self.onmessage = ({ data: command }: MessageEvent<IngestCommand>) => {
       break;
     case "add-stream":
       loop?.addStream(command.id, command.stream);
-      report({ type: "stream-added", id: command.id });
+      report({ type: "stream-added", id: command.id, addition: command.addition });
       break;
     case "remove-stream":
       loop?.removeStream(command.id);

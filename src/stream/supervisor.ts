@@ -39,14 +39,22 @@ interface RunningThread {
   caller: WakeupCaller | null;
   pulse: Pulse;
   startedAtMs: number;
-  streamsAwaited: Set<number>;
+  /** Additions that belong to its start, not done yet; what is added once it has started is not among them. */
+  additionsAwaited: Set<number>;
   stopped: PromiseWithResolvers<void>;
+}
+
+/** A stream under its id. Additions are numbered, for ids are used again before the thread has caught up. */
+interface AddedStream {
+  addition: number;
+  stream: StreamDescription;
 }
 
 export class IngestSupervisor {
   readonly directory: KvDirectory;
   readonly #options: Required<IngestSupervisorOptions>;
-  readonly #streams = new Map<number, StreamDescription>();
+  readonly #streams = new Map<number, AddedStream>();
+  #additions = 0;
   #index: IndexHandle;
   #thread: RunningThread | null = null;
   #crash: string | null = null;
@@ -68,31 +76,39 @@ export class IngestSupervisor {
     return supervisor;
   }
 
-  /** Adds a stream under the lowest free id and returns it; null when `maxStreams` are there already. */
+  /**
+   * Adds a stream under the lowest free id and returns it; null when `maxStreams` are there already. It answers as not connected
+   * until the thread has it.
+   */
   addStream(stream: StreamDescription): number | null {
     for (let id = 0; id < this.#options.limits.maxStreams; id++) {
       if (this.#streams.has(id)) continue;
-      this.#streams.set(id, stream);
-      this.directory.addStream(id, stream);
-      this.#thread?.streamsAwaited.add(id);
-      this.#command({ type: "add-stream", id, stream });
+      this.#additions += 1;
+      const added = { addition: this.#additions, stream };
+      this.#streams.set(id, added);
+      this.directory.addStream(id, stream, "awaited");
+      if (this.#thread?.caller === null) this.#thread.additionsAwaited.add(added.addition);
+      this.#command({ type: "add-stream", id, ...added });
       return id;
     }
     return null;
   }
 
+  /** The stream is in no answer from now on; its id is free at once. */
   removeStream(id: number): void {
-    assert(this.#streams.delete(id), `stream id ${id} is in use`);
+    const removed = this.#streams.get(id);
+    assert(removed !== undefined, `stream id ${id} is in use`);
+    this.#streams.delete(id);
     this.directory.removeStream(id);
-    this.#thread?.streamsAwaited.delete(id);
+    this.#thread?.additionsAwaited.delete(removed.addition);
     this.#command({ type: "remove-stream", id });
   }
 
-  /** Null while the thread runs and has every stream; else why queries cannot be answered. */
+  /** Null while the thread runs and has the streams that it was started with; else why queries cannot be answered. */
   notReady(): string[] | null {
     if (this.#crash !== null) return [`the ingest thread is being started again: ${this.#crash}`];
     if (this.#thread === null || this.#thread.caller === null) return ["the ingest thread is starting"];
-    if (this.#thread.streamsAwaited.size > 0) return ["the streams are being set up"];
+    if (this.#thread.additionsAwaited.size > 0) return ["the streams are being set up"];
     return null;
   }
 
@@ -125,7 +141,7 @@ export class IngestSupervisor {
       caller: null,
       pulse: new Pulse(hangMs, () => this.#onEnd(thread, `it has not finished a turn for ${hangMs} ms`)),
       startedAtMs: performance.now(),
-      streamsAwaited: new Set(this.#streams.keys()),
+      additionsAwaited: new Set(Array.from(this.#streams.values(), ({ addition }) => addition)),
       stopped: Promise.withResolvers(),
     };
     this.#thread = thread;
@@ -134,7 +150,7 @@ export class IngestSupervisor {
     worker.onerror = (event) => this.#onEnd(thread, event.message);
     worker.addEventListener("close", () => this.#onEnd(thread, "it ended"));
     this.#command({ type: "start", index: this.#index, limits, pulse: thread.pulse.memory });
-    for (const [id, stream] of this.#streams) this.#command({ type: "add-stream", id, stream });
+    for (const [id, added] of this.#streams) this.#command({ type: "add-stream", id, ...added });
   }
 
   #answerReports(reports: StreamReport[]): void {
@@ -156,7 +172,8 @@ export class IngestSupervisor {
         this.#crash = null;
         break;
       case "stream-added":
-        thread.streamsAwaited.delete(report.id);
+        thread.additionsAwaited.delete(report.addition);
+        if (this.#streams.get(report.id)?.addition === report.addition) this.directory.streamOpened(report.id);
         break;
       case "reports":
         this.#answerReports(report.reports);

@@ -7,7 +7,7 @@ import { IndexScene } from "./scene.ts";
 const TOKENS = range(1, 64);
 
 function describeStream(instanceName: string, fields: Partial<StreamDescription> = {}): StreamDescription {
-  const sockets = { endpoint: "tcp://10.0.0.5:18000", replayEndpoint: "tcp://10.0.0.5:38000", topic: "" };
+  const sockets = { endpoint: "tcp://10.0.0.5:18000", replayEndpoint: "tcp://10.0.0.5:38000", topic: "", incarnation: "" };
   return { instanceName, dpRank: 0, engine: "xllm", blockSize: 16, hashSeed: 1024, ...sockets, ...fields };
 }
 
@@ -130,9 +130,58 @@ describe("KvDirectory", () => {
     expect(matchesOf(directory, 64)).toMatchObject([{ stream: { instanceName: "b" } }]);
   });
 
-  test("KvDirectory refuses a second stream under one id", async () => {
+  test("KvDirectory refuses a second stream under one id, of whatever keyspace", async () => {
     const { directory } = await createDirectory([describeStream("a")]);
-    expect(() => directory.addStream(0, describeStream("b"))).toThrow("stream id 0 is free");
+    directory.addStream(1, describeStream("b"), "awaited");
+    for (const id of [0, 1]) {
+      expect(() => directory.addStream(id, describeStream("c"))).toThrow(`stream id ${id} is free`);
+      expect(() => directory.addStream(id, describeStream("c", { blockSize: 64 }), "awaited")).toThrow(`stream id ${id} is free`);
+    }
+  });
+
+  const NOT_READ = {
+    coverage: "full",
+    batchSeq: 0,
+    deviceHitBlocks: 0,
+    hostOnlyHitBlocks: 0,
+    diskOnlyHitBlocks: 0,
+    deviceBlocks: 0,
+    hostBlocks: 0,
+    diskBlocks: 0,
+  } as const;
+
+  test("KvDirectory shows nothing of what an awaited stream's id still holds, until the stream is open", async () => {
+    const { directory } = await createDirectory([describeStream("a")]);
+    directory.removeStream(0);
+    const stream = describeStream("b");
+    directory.addStream(0, stream, "awaited");
+    expect(matchesOf(directory, 64)).toEqual([{ stream, unsynchronized: unsynchronized("not-connected"), ...NOT_READ }]);
+    expect(matchesOf(directory, 64, ["b"])).toHaveLength(1);
+    expect(matchesOf(directory, 64, ["a"])).toEqual([]);
+    directory.streamOpened(0);
+    expect(matchesOf(directory, 64)).toMatchObject([{ stream, unsynchronized: null, deviceHitBlocks: 4 }]);
+    directory.streamOpened(0);
+    expect(matchesOf(directory, 64)).toHaveLength(1);
+  });
+
+  test("KvDirectory forgets an awaited stream that is removed, also when it is said to be open afterwards", async () => {
+    const { directory } = await createDirectory([]);
+    directory.addStream(0, describeStream("a"), "awaited");
+    directory.removeStream(0);
+    directory.streamOpened(0);
+    expect(matchesOf(directory, 64)).toEqual([]);
+  });
+
+  test("KvDirectory says of every stream that ingest has stopped while no index is attached", async () => {
+    const { scene, directory } = await createDirectory([describeStream("a")]);
+    directory.addStream(1, describeStream("b"), "awaited");
+    directory.detach();
+    expect(matchesOf(directory, 64).map(({ stream, ...answer }) => answer)).toEqual(
+      Array.from({ length: 2 }, () => ({ unsynchronized: unsynchronized("ingest-stopped"), ...NOT_READ })),
+    );
+    directory.attach(scene.handle);
+    const reasons = matchesOf(directory, 64).map(({ unsynchronized }) => unsynchronized?.reason ?? null);
+    expect(reasons).toEqual(["not-connected", null]);
   });
 
   test("KvDirectory keeps its streams when it turns to another index", async () => {

@@ -3,8 +3,14 @@
 import { StreamIndex } from "../../src/stream/stream-index.ts";
 import "../../src/stream/ingest-thread.ts";
 
-/** `throw`: an error outside the loop. `break-index`: an error inside it, with the next batch. `hang`: no turn ever ends. */
-export type Breakage = "throw" | "break-index" | "hang";
+/**
+ * `throw`: an error outside the loop. `break-index`: an error inside it, with the next batch. `hang`: no turn ever ends.
+ * `stall`: one takes long.
+ */
+export type Breakage = "throw" | "break-index" | "hang" | "stall";
+
+/** Long beside what the main thread does meanwhile, short of a hang. */
+const STALL_MS = 300;
 
 export const CHANNEL = "warmpath-test-breakage";
 export const UNDERSTOOD = "understood";
@@ -20,6 +26,9 @@ if (!Bun.isMainThread) {
         StreamIndex.prototype.apply = () => {
           throw new Error("index broken by the test");
         };
+        break;
+      case "stall":
+        Bun.sleepSync(STALL_MS);
         break;
       case "hang":
         for (;;);

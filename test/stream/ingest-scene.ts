@@ -1,6 +1,8 @@
 /** An ingest thread over real sockets, and simulated engines that it listens to. */
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { LogFields } from "#base";
+import type { StreamMatch } from "#domain";
 import { runEngines, SimulatedEngine } from "#sim";
 import { IngestSupervisor } from "#stream";
 import { type Breakage, CHANNEL, UNDERSTOOD } from "./faulty.thread.ts";
@@ -73,19 +75,49 @@ export class IngestScene {
     await understood.promise;
   }
 
-  /** Hits by engine of those that are synchronized: `{ "engine-1": 1 }`. */
-  get hits(): Record<string, number> {
+  /** The thread's turn at hand takes long, or the next one: for a caller that does not let go of its own thread. */
+  stall(): void {
+    this.#channel.postMessage("stall" satisfies Breakage);
+    Bun.sleepSync(50);
+  }
+
+  /** What each stream holds of the prompt, by name and rank; nothing when the index is busy. */
+  get matches(): StreamMatch[] {
     const { directory } = this.#supervisor;
     directory.tokens.set(prompt(10));
     const matches = directory.match(10 * BLOCK_SIZE, null, null);
-    if (matches === "busy") return {};
-    const live = matches.filter(({ unsynchronized }) => unsynchronized === null);
+    return matches === "busy" ? [] : matches.sort((a, b) => (a.stream.instanceName < b.stream.instanceName ? -1 : 1));
+  }
+
+  /** Hits by engine of those that are synchronized: `{ "engine-1": 1 }`. */
+  get hits(): Record<string, number> {
+    const live = this.matches.filter(({ unsynchronized }) => unsynchronized === null);
     return Object.fromEntries(live.map(({ stream, deviceHitBlocks }) => [stream.instanceName, deviceHitBlocks]));
+  }
+
+  /** Why each stream is not synchronized, by engine; null where it is. */
+  get reasons(): Record<string, string | null> {
+    return Object.fromEntries(
+      this.matches.map(({ stream, unsynchronized }) => [stream.instanceName, unsynchronized?.reason ?? null]),
+    );
   }
 
   /** The engine publishes that it now holds so many blocks of the prompt. */
   grow(engine: SimulatedEngine, blocks: number): void {
     engine.step([prompt(blocks)]);
+  }
+
+  /** From now on the engine holds so many blocks, none of them the prompt's. */
+  turnAway(engine: SimulatedEngine, blocks: number): void {
+    engine.clear();
+    engine.step([prompt(blocks).map((token) => token + 1000)]);
+  }
+
+  /** Answers the engines' requests for so long, and lets nothing else of this thread run: no report comes in. */
+  serveAlone(durationMs: number): void {
+    for (const endMs = performance.now() + durationMs; performance.now() < endMs; Bun.sleepSync(1)) {
+      for (const engine of this.#serving) engine.serve();
+    }
   }
 
   /** The engine is gone. */
@@ -100,6 +132,15 @@ export class IngestScene {
       `hits ${JSON.stringify(hits)}`,
       () => this.#supervisor.notReady() === null && Bun.deepEquals(this.hits, hits),
     );
+  }
+
+  /** Asks without pause, and lets in what else there is between: every answer is looked at until `look` says that it is enough. */
+  async watch(what: string, look: (matches: StreamMatch[]) => boolean, limitMs = 8000): Promise<void> {
+    const deadlineMs = performance.now() + limitMs;
+    for (let count = 0; !look(this.matches); count++) {
+      if (performance.now() > deadlineMs) throw new Error(`Cannot go on: ${what} did not come`);
+      if (count % 20 === 0) await nextTurn();
+    }
   }
 
   async until(what: string, isSo: () => boolean, limitMs = 8000): Promise<void> {

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { SeededRandom } from "#sim";
 import type { Breakage } from "./faulty.thread.ts";
 import { IngestScene } from "./ingest-scene.ts";
 
@@ -35,12 +37,154 @@ describe("IngestSupervisor", () => {
     expect(new Set(answers)).not.toContain(2);
   });
 
+  test("IngestSupervisor answers a stream that is added later as not connected, and stays ready", async () => {
+    await scene.untilHits(ALL_HITS);
+    await scene.break("stall");
+    scene.supervisor.addStream(scene.engines[2].stream);
+    expect(scene.supervisor.notReady()).toBeNull();
+    expect(scene.reasons).toEqual({ "engine-1": null, "engine-2": null, "engine-3": "not-connected" });
+    await scene.untilHits({ ...ALL_HITS, "engine-3": 3 });
+  });
+
   test("IngestSupervisor takes as many streams as the limit allows, and none more", () => {
     const ids = Array.from({ length: 3 }, (_, n) =>
       scene.supervisor.addStream({ ...scene.engines[2].stream, instanceName: `e-${n}` }),
     );
     expect(ids).toEqual([2, 3, null]);
   });
+});
+
+describe("IngestSupervisor and ids that are used again", () => {
+  const OTHER_BLOCKS = 7;
+
+  beforeEach(async () => {
+    scene.grow(scene.engines[0], 10);
+    scene.turnAway(scene.engines[2], OTHER_BLOCKS);
+    await scene.untilHits({ ...ALL_HITS, "engine-1": 10 });
+  });
+
+  /** Looks at every answer until the third engine, in the first one's place, is synchronized. */
+  async function expectNothingOfTheFirst(): Promise<void> {
+    await scene.watch("the third engine", (matches) => {
+      if (matches.length === 0) return false; // the index was busy
+      expect(matches.map(({ stream }) => stream.instanceName)).toEqual(["engine-2", "engine-3"]);
+      const [, { unsynchronized, deviceHitBlocks, deviceBlocks }] = matches;
+      expect({ deviceHitBlocks, deviceBlocks }).toEqual({
+        deviceHitBlocks: 0,
+        deviceBlocks: unsynchronized === null ? OTHER_BLOCKS : 0,
+      });
+      return unsynchronized === null;
+    });
+  }
+
+  test("IngestSupervisor answers nothing of the stream that had the id, however long the thread takes", async () => {
+    await scene.break("stall");
+    scene.supervisor.removeStream(0);
+    expect(scene.supervisor.addStream(scene.engines[2].stream)).toBe(0);
+    await expectNothingOfTheFirst();
+  });
+
+  test("IngestSupervisor answers nothing of the stream that had the id while the thread follows at once", async () => {
+    scene.supervisor.removeStream(0);
+    expect(scene.supervisor.addStream(scene.engines[2].stream)).toBe(0);
+    await expectNothingOfTheFirst();
+  });
+
+  test("IngestSupervisor adds, removes and adds under one id before the thread has seen any of it", async () => {
+    await scene.break("stall");
+    scene.supervisor.removeStream(0);
+    expect(scene.supervisor.addStream(scene.engines[0].stream)).toBe(0);
+    scene.supervisor.removeStream(0);
+    expect(scene.supervisor.addStream(scene.engines[2].stream)).toBe(0);
+    await expectNothingOfTheFirst();
+  });
+
+  test("IngestSupervisor does not take the report of an earlier addition for that of a later one", async () => {
+    scene.supervisor.removeStream(0);
+    scene.supervisor.addStream(scene.engines[0].stream);
+    scene.serveAlone(300); // the thread has it, synchronized, and its report waits to be read
+    scene.stall();
+    scene.supervisor.removeStream(0);
+    expect(scene.supervisor.addStream(scene.engines[2].stream)).toBe(0);
+    await expectNothingOfTheFirst();
+  });
+
+  test("IngestSupervisor forgets a stream that is removed before the thread has it", async () => {
+    await scene.break("stall");
+    const id = scene.supervisor.addStream(scene.engines[2].stream);
+    expect(id).toBe(2);
+    scene.supervisor.removeStream(2);
+    expect(scene.reasons).toEqual({ "engine-1": null, "engine-2": null });
+    scene.grow(scene.engines[1], 4);
+    await scene.untilHits({ "engine-1": 10, "engine-2": 4 }); // the thread has gone on, and reported
+    expect(Object.keys(scene.reasons)).toEqual(["engine-1", "engine-2"]);
+  });
+});
+
+describe("IngestSupervisor with streams that come and go", () => {
+  const SEED = Number(process.env.WARMPATH_TEST_SEED ?? Date.now() & 0x7fffffff);
+  const CHANGES = 500;
+  /** Between two changes: nothing, so that both are of one tick; some looks; or until those that can be are synchronized. */
+  const PAUSES = ["none", "looks", "synchronized"] as const;
+  const LOOKS_MAX = 2000;
+  /** A machine may stop the writer within a step for longer than readers wait, but not often. */
+  const BUSY_MAX = 10;
+
+  const openFiles = () => readdirSync("/proc/self/fd").length;
+
+  test("IngestSupervisor lets the other streams answer unchanged, and ends with what it began with", async () => {
+    console.info(`Seed ${SEED}; again: WARMPATH_TEST_SEED=${SEED} bun test test/stream/supervisor.test.ts`);
+    await scene.untilHits(ALL_HITS);
+    const random = new SeededRandom(SEED);
+    const { supervisor, matches: before } = scene;
+    const bytesBefore = supervisor.directory.bytesInUse;
+    const filesBefore = openFiles(); // or one more: the sockets of a recovery are closed a little later
+    const [first, second, third] = scene.engines.map(({ stream }) => ({
+      ...stream,
+      instanceName: `other ${stream.instanceName}`,
+    }));
+    const nobody = { ...third, instanceName: "other nobody", endpoint: "tcp://127.0.0.1:1", replayEndpoint: "tcp://127.0.0.1:2" };
+    const reachable = new Set([first, second, third].map(({ instanceName }) => instanceName));
+    const choices = [first, second, third, { ...third, blockSize: 8, instanceName: "other size" }, nobody];
+
+    const added: number[] = [];
+    let busy = 0;
+    for (let change = 0; change < CHANGES; change++) {
+      if (added.length === 0 || (added.length < 2 && random.integerBelow(2) === 0)) {
+        const id = supervisor.addStream(choices[random.integerBelow(choices.length)]);
+        if (id === null) throw new Error("An id is free");
+        added.push(id);
+      } else {
+        const [id] = added.splice(random.integerBelow(added.length), 1);
+        supervisor.removeStream(id);
+      }
+      expect(supervisor.notReady()).toBeNull();
+      const pause = PAUSES[random.integerBelow(PAUSES.length)];
+      if (pause === "none") continue;
+      let looks = random.integerBelow(LOOKS_MAX);
+      await scene.watch("the next change", (matches) => {
+        if (matches.length === 0) {
+          busy += 1;
+          return false;
+        }
+        expect(matches.slice(0, 2)).toEqual(before);
+        expect(matches).toHaveLength(2 + added.length);
+        const pending = matches.filter(
+          ({ stream, unsynchronized }) => unsynchronized !== null && reachable.has(stream.instanceName),
+        );
+        looks -= 1;
+        return pause === "looks" ? looks < 0 : pending.length === 0;
+      });
+    }
+
+    for (const id of added) supervisor.removeStream(id);
+    await scene.until("the index without them", () => supervisor.directory.bytesInUse === bytesBefore);
+    await scene.until("their sockets closed", () => openFiles() <= filesBefore);
+    expect(busy).toBeLessThan(BUSY_MAX);
+    expect(scene.matches).toEqual(before);
+    expect([supervisor.addStream(third), supervisor.addStream(first), supervisor.addStream(second)]).toEqual([2, 3, null]);
+    expect(scene.errors).toEqual([]);
+  }, 60_000);
 });
 
 describe("IngestSupervisor after a crash", () => {
@@ -66,6 +210,26 @@ describe("IngestSupervisor after a crash", () => {
     await scene.break("throw");
     await scene.until("the crash", () => scene.supervisor.notReady() !== null);
     expect(scene.hits).toEqual({});
+  });
+
+  test("IngestSupervisor starts with the streams that there are then, those included that the thread never had", async () => {
+    await scene.untilHits(ALL_HITS);
+    await scene.break("throw");
+    await scene.until("the crash", () => scene.supervisor.notReady() !== null);
+    scene.supervisor.removeStream(0);
+    expect(scene.supervisor.addStream(scene.engines[2].stream)).toBe(0);
+    expect(scene.reasons).toEqual({ "engine-2": "ingest-stopped", "engine-3": "ingest-stopped" });
+    await scene.untilHits({ "engine-2": 2, "engine-3": 3 });
+  });
+
+  test("IngestSupervisor starts with a stream whose addition the thread took with it", async () => {
+    await scene.untilHits(ALL_HITS);
+    await scene.break("stall");
+    const broken = scene.break("throw");
+    scene.supervisor.addStream(scene.engines[2].stream);
+    await broken;
+    await scene.until("the crash", () => scene.supervisor.notReady() !== null);
+    await scene.untilHits({ ...ALL_HITS, "engine-3": 3 });
   });
 
   test(
