@@ -2,11 +2,18 @@
 
 import type { StreamDescription } from "#domain";
 import type { CamelCased } from "./camel-case.ts";
+import type { EtcdCredentials } from "./etcd-credentials.ts";
 import type { KvEventsFile } from "./kv-events-file.ts";
 import type { Settings } from "./settings.ts";
 
-/** Every setting; meaning and range of each stand in `settings.ts`. */
-export interface Config extends CamelCased<Settings> {
+/** Every setting; meaning and range of each stand in `settings/`. */
+export interface Config extends Omit<CamelCased<Settings>, "etcdAddr"> {
+  /** From `etcd_addr`: `http://host:port` or `https://host:port`; empty without etcd. */
+  etcdAddresses: string[];
+  /** The prefix of every key: "" or `/a/`. */
+  etcdNamespace: string;
+  /** Null where none are given, and without etcd. */
+  etcdCredentials: EtcdCredentials | null;
   kvEvents: KvEventsConfig;
 }
 
@@ -14,7 +21,7 @@ type FileFields = CamelCased<KvEventsFile>;
 
 /** Every field of the KV events file, with its defaults also when there is no file; see `kv-events-file.ts`. */
 export interface KvEventsConfig extends Omit<FileFields, "discovery" | "streams"> {
-  /** Null without a `discovery` object; otherwise `streams` is empty. */
-  discovery: NonNullable<FileFields["discovery"]> | null;
+  /** Not enabled where the file has none; otherwise `streams` is empty. */
+  discovery: NonNullable<FileFields["discovery"]>;
   streams: StreamDescription[];
 }

@@ -4,8 +4,7 @@
  */
 
 import { FormatRegistry, type Static, Type } from "@sinclair/typebox";
-import { ENGINES } from "#domain";
-import { canonicalEndpoint } from "./endpoint.ts";
+import { BLOCK_SIZE_MAX, canonicalEndpoint, ENGINES, HASH_SEED_DEFAULT, HASH_SEED_MAX, RANKS_MAX } from "#domain";
 
 const ENDPOINT_FORMAT = "warmpath-endpoint";
 
@@ -17,7 +16,12 @@ const endpoint = {
 };
 
 const blockSize = () =>
-  Type.Integer({ default: 128, minimum: 1, maximum: 4096, description: "Tokens per block; must match published events" });
+  Type.Integer({
+    default: 128,
+    minimum: 1,
+    maximum: BLOCK_SIZE_MAX,
+    description: "Tokens per block; must match published events",
+  });
 
 /** TCP ports end at 65535, so a larger offset leaves no port for any instance; 0 is the instance's own HTTP port. */
 const portOffset = (offset: number, description: string) =>
@@ -45,11 +49,10 @@ export type Discovery = Static<typeof Discovery>;
 export const StreamFields = Type.Object(
   {
     instance_name: Type.String({ minLength: 1, description: "Name of the instance, preferably host:port of its HTTP address" }),
-    // No engine comes near 4,096 ranks: a larger number is a slip.
     dp_rank: Type.Integer({
       default: 0,
       minimum: 0,
-      maximum: 4095,
+      maximum: RANKS_MAX - 1,
       description: "Data-parallel rank; batches of an xllm stream must carry it",
     }),
     engine: Type.Union(
@@ -65,8 +68,12 @@ export const StreamFields = Type.Object(
         "Where the rank answers with its snapshot (xllm: required) or its last batches (others: null when it does not)",
     }),
     topic: Type.String({ default: "", description: "Exact topic of the publisher" }),
-    // Seeds cross threads as one u32 word.
-    hash_seed: Type.Integer({ default: 1024, minimum: 0, maximum: 4294967295, description: "Seed of Warmpath's content keys" }),
+    hash_seed: Type.Integer({
+      default: HASH_SEED_DEFAULT,
+      minimum: 0,
+      maximum: HASH_SEED_MAX,
+      description: "Seed of Warmpath's content keys",
+    }),
   },
   { additionalProperties: false },
 );

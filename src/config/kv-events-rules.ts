@@ -4,8 +4,7 @@
  */
 
 import { Value } from "@sinclair/typebox/value";
-import { streamName } from "#domain";
-import { canonicalEndpoint } from "./endpoint.ts";
+import { canonicalEndpoint, streamName } from "#domain";
 import type { Problem } from "./errors.ts";
 import { Discovery, KvEventsFile, StreamFields } from "./kv-events-file.ts";
 

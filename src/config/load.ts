@@ -1,11 +1,16 @@
 /** Loads the configuration: the one place of this room that reads a file. */
 
 import { readFile } from "node:fs/promises";
+import { assert } from "#base";
 import { camelCased } from "./camel-case.ts";
-import type { Config } from "./config.ts";
+import type { Config, KvEventsConfig } from "./config.ts";
 import { ConfigError } from "./errors.ts";
+import { etcdKeyPrefix, parseEtcdAddresses } from "./etcd.ts";
+import { type EtcdCredentials, etcdCredentials } from "./etcd-credentials.ts";
 import { parseFlags } from "./flags.ts";
 import { type ParsedKvEvents, parseKvEvents } from "./parse-kv-events.ts";
+import type { Settings } from "./settings.ts";
+import { settingsRuleProblems } from "./settings-rules.ts";
 import { type Environment, settleSettings } from "./settle-settings.ts";
 
 /**
@@ -17,12 +22,26 @@ export async function loadConfig(args: readonly string[], environment: Environme
   if (flags === "help") return "help";
 
   const settled = settleSettings(flags.given, environment);
-  const { kv_events_config_file: path } = settled.settings;
+  const { etcd_addr, kv_events_config_file: path = "" } = settled.settings;
+  const login = etcdCredentials(etcd_addr === "" ? {} : environment);
   const file = path === "" ? parseKvEvents("{}") : await readKvEvents(path);
 
-  const problems = [...flags.problems, ...settled.problems, ...(file.problems ?? [])];
+  const problems = [
+    ...flags.problems,
+    ...settled.problems,
+    ...settingsRuleProblems(settled),
+    ...login.problems,
+    ...(file.problems ?? []),
+  ];
   if (file.kvEvents === null || problems.length > 0) throw new ConfigError(problems);
-  return { ...camelCased(settled.settings), kvEvents: file.kvEvents };
+  return toConfig(settled.settings as Settings, login.credentials, file.kvEvents);
+}
+
+function toConfig(settings: Settings, etcdCredentials: EtcdCredentials | null, kvEvents: KvEventsConfig): Config {
+  const { etcdAddr, etcdNamespace, ...same } = camelCased(settings);
+  const etcdAddresses = parseEtcdAddresses(etcdAddr);
+  assert(etcdAddresses !== null, "etcd_addr was checked by its schema");
+  return { ...same, etcdAddresses, etcdNamespace: etcdKeyPrefix(etcdNamespace), etcdCredentials, kvEvents };
 }
 
 async function readKvEvents(path: string): Promise<ParsedKvEvents> {

@@ -1,7 +1,7 @@
 /**
- * Configuration: two schemas (`settings.ts` for command line and environment, `kv-events-file.ts` for the JSON file) from
- * which flags, variables, checks, `--help` and the README's table come. Everything is checked once at start and all that is
- * wrong is reported together; what passed is trusted from then on.
+ * Configuration: two schemas (`settings.ts` for command line and environment, composed of the groups in `settings/`, and
+ * `kv-events-file.ts` for the JSON file) from which flags, variables, checks, `--help` and the README's tables come.
+ * Everything is checked once at start and all that is wrong is reported together; what passed is trusted from then on.
  */
 
 export type { Config, KvEventsConfig } from "./config.ts";

@@ -5,12 +5,14 @@ import { camelCased } from "./camel-case.ts";
 import type { KvEventsConfig } from "./config.ts";
 import type { Problem } from "./errors.ts";
 import { jsonErrorOffset, lineAndColumn } from "./json-error.ts";
-import { KvEventsFile } from "./kv-events-file.ts";
+import { Discovery, KvEventsFile } from "./kv-events-file.ts";
 import { ruleProblems } from "./kv-events-rules.ts";
 import { schemaProblems } from "./schema-problems.ts";
 
 /** What a file says, or what is wrong with it, each problem's setting being a path inside the file. */
 export type ParsedKvEvents = { kvEvents: KvEventsConfig; problems: null } | { kvEvents: null; problems: Problem[] };
+
+const NO_DISCOVERY = camelCased(Value.Create(Discovery));
 
 /** Longest piece of a file that a message quotes, in UTF-16 units: enough to recognise the place. */
 const QUOTE_LENGTH_MAX = 20;
@@ -28,8 +30,10 @@ export function parseKvEvents(text: string): ParsedKvEvents {
   const problems = [...schemaProblems(KvEventsFile, file), ...ruleProblems(file)];
   if (problems.length > 0) return { kvEvents: null, problems };
 
-  const { discovery = null, streams = [], ...fields } = camelCased(file as KvEventsFile);
-  return { kvEvents: { ...fields, discovery, streams }, problems: null };
+  const { discovery = NO_DISCOVERY, streams = [], ...fields } = camelCased(file as KvEventsFile);
+  // A file names no process: such a stream is credited to an instance only where that tells none either.
+  const described = streams.map((stream) => ({ ...stream, incarnation: "" }));
+  return { kvEvents: { ...fields, discovery, streams: described }, problems: null };
 }
 
 function notJson(text: string): Problem {

@@ -6,6 +6,7 @@ import { KindGuard, type TObject, type TSchema } from "@sinclair/typebox";
 export function allowedValues(schema: TSchema): string {
   if (typeof schema.allowed === "string") return schema.allowed;
   if (KindGuard.IsInteger(schema)) return `an integer from ${schema.minimum} to ${schema.maximum}`;
+  if (KindGuard.IsNumber(schema)) return `a number from ${schema.minimum} to ${schema.maximum}`;
   if (KindGuard.IsBoolean(schema)) return "true or false";
   if (KindGuard.IsLiteral(schema)) return JSON.stringify(schema.const);
   if (KindGuard.IsUnion(schema)) return schema.anyOf.map(allowedValues).join(" or ");

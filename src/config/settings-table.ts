@@ -3,11 +3,12 @@
 import type { TObject } from "@sinclair/typebox";
 import { KvEventsFile } from "./kv-events-file.ts";
 import { listFields } from "./schema-words.ts";
-import { Settings } from "./settings.ts";
+import { SETTINGS_GROUPS } from "./settings.ts";
 
-/** Two tables: the settings of command line and environment, and the fields of the KV events file; ends with a newline. */
+/** A table for each group of settings, under a heading of its own, and one of the file's fields; ends with a newline. */
 export function settingsTable(): string {
-  return `${table("Setting", Settings)}
+  const groups = SETTINGS_GROUPS.map((group) => `### ${group.title}\n\n${table("Setting", group)}`);
+  return `${groups.join("\n")}
 Fields of the JSON file that \`kv_events_config_file\` names, which has either \`discovery\` or \`streams\`:
 
 ${table("Field", KvEventsFile)}`;

@@ -8,29 +8,45 @@ import { environmentName, flagName, Settings } from "./settings.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** All settings, and what is wrong with them; a wrong one has its default meanwhile, so that the rest can be judged too. */
-export function settleSettings(
-  given: ReadonlyMap<string, string>,
-  environment: Environment,
-): { settings: Settings; problems: Problem[] } {
-  const accepted: Record<string, unknown> = {};
+export interface SettledSettings {
+  /** Every setting that is right by itself, given or by default; without problems that is every one. */
+  settings: Partial<Settings>;
+  /** Where the given ones were found: `--host`, `WARMPATH_HOST`. */
+  sources: ReadonlyMap<string, string>;
+  problems: Problem[];
+}
+
+/** All settings that are right, and what is wrong with the others. */
+export function settleSettings(given: ReadonlyMap<string, string>, environment: Environment): SettledSettings {
+  const settings: Record<string, unknown> = {};
+  const sources = new Map<string, string>();
   const problems: Problem[] = [];
   for (const [setting, schema] of Object.entries(Settings.properties)) {
     const source = given.has(setting) ? flagName(setting) : environmentName(setting);
     const text = given.get(setting) ?? environment[source];
-    if (text === undefined) continue;
+    if (text === undefined) {
+      settings[setting] = schema.default;
+      continue;
+    }
+    sources.set(setting, source);
     const value = readValue(schema, text);
     if (Value.Check(schema, value)) {
-      accepted[setting] = value;
+      settings[setting] = value;
     } else {
       const found = schema.writeOnly ? "a secret that is not shown" : JSON.stringify(text);
       problems.push({ setting: source, found, needed: allowedValues(schema) });
     }
   }
-  return { settings: Value.Default(Settings, accepted) as Settings, problems };
+  return { settings, sources, problems };
 }
+
+/** As JSON spells it: no sign but minus, no hexadecimal, no infinity. */
+const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
 /** Text that does not read as the schema's type stays text, which the schema then refuses. */
 function readValue(schema: TSchema, text: string): unknown {
-  return KindGuard.IsInteger(schema) && /^-?\d+$/.test(text) ? Number(text) : text;
+  if (KindGuard.IsInteger(schema) && /^-?\d+$/.test(text)) return Number(text);
+  if (KindGuard.IsNumber(schema) && JSON_NUMBER.test(text)) return Number(text);
+  if (KindGuard.IsBoolean(schema) && (text === "true" || text === "false")) return text === "true";
+  return text;
 }

@@ -14,7 +14,7 @@ function problems(...args: string[]): string[] {
   return flags.problems.map(({ setting, found, needed }) => `${setting}: found ${found}, needed ${needed}`);
 }
 
-const KNOWN = "--host, --http-server-port, --internal-api-token, --kv-events-config-file, --help";
+const UNKNOWN = "found an unknown flag, needed one that --help lists";
 
 test.each([
   [["--http-server-port", "9000"]],
@@ -42,16 +42,43 @@ test.each([[["--help"]], [["-h"]], [["--nonsense", "stray", "--help"]]])("parseF
 test.each([
   [["serve"], 'argument 1: found "serve", needed a flag such as --host VALUE'],
   [["--host", "a", "-x"], 'argument 3: found "-x", needed a flag such as --host VALUE'],
-  [["--hots", "a"], `--hots: found an unknown flag, needed one of ${KNOWN}`],
-  [["--hots=a"], `--hots: found an unknown flag, needed one of ${KNOWN}`],
-  [["--Host", "a"], `--Host: found an unknown flag, needed one of ${KNOWN}`],
-  [["--"], `--: found an unknown flag, needed one of ${KNOWN}`],
-  [["--constructor=a"], `--constructor: found an unknown flag, needed one of ${KNOWN}`],
+  [["--hots", "a"], `--hots: ${UNKNOWN} (did you mean --host?)`],
+  [["--hots=a"], `--hots: ${UNKNOWN} (did you mean --host?)`],
+  [["--Host", "a"], `--Host: ${UNKNOWN} (did you mean --host?)`],
+  [["--hlep"], `--hlep: ${UNKNOWN} (did you mean --help?)`],
+  [["--no-track-inflight"], `--no-track-inflight: ${UNKNOWN} (did you mean --track-inflight?)`],
+  [["--target_tpft=1"], `--target_tpft: ${UNKNOWN} (did you mean --target-ttft or --target-tpot?)`],
+  [["--"], `--: ${UNKNOWN}`],
+  [["--constructor=a"], `--constructor: ${UNKNOWN}`],
   [["--host"], "--host: found no value, needed --host VALUE"],
   [["--host=a", "--host", "b"], "--host: found a second value, needed the flag once"],
   [["--http-server-port=1", "--http_server_port=1"], "--http-server-port: found a second value, needed the flag once"],
 ])("parseFlags refuses %j", (args, problem) => {
   expect(problems(...args)).toEqual([problem]);
+});
+
+test.each([
+  [["--track-inflight"], { track_inflight: "true" }],
+  [["--track_inflight=false"], { track_inflight: "false" }],
+  [["--track-inflight", "false"], { track_inflight: "false" }],
+  [["--track-inflight", "true", "--host", "a"], { track_inflight: "true", host: "a" }],
+  [["--track-inflight", "--host", "a"], { track_inflight: "true", host: "a" }],
+  [["--track-inflight="], { track_inflight: "" }],
+  [["--host", "false", "--track-inflight"], { track_inflight: "true", host: "false" }],
+])("parseFlags reads %j, where a flag that is true or false may stand alone", (args, expected) => {
+  expect(given(...args)).toEqual(expected);
+});
+
+test.each(["no", "0", "TRUE", "-1"])("parseFlags leaves %j behind a flag that is true or false to be refused", (stray) => {
+  expect(problems("--track-inflight", stray)).toEqual([
+    `argument 2: found ${JSON.stringify(stray)}, needed a flag such as --host VALUE`,
+  ]);
+});
+
+test("parseFlags refuses a second value of a flag that is true or false", () => {
+  expect(problems("--track-inflight", "--track-inflight=false")).toEqual([
+    "--track-inflight: found a second value, needed the flag once",
+  ]);
 });
 
 test("parseFlags does not take the next flag for a forgotten value", () => {

@@ -1,7 +1,35 @@
 import { expect, test } from "bun:test";
 import { helpText, settingsTable } from "#config";
+import { SETTINGS_GROUPS, Settings } from "../../src/config/settings.ts";
 
-const SETTINGS = ["host", "http_server_port", "internal_api_token", "kv_events_config_file"];
+const GROUPS = {
+  Service: ["host", "http_server_port", "internal_api_token"],
+  Routing: [
+    "load_balance_policy",
+    "car_prefill_lambda",
+    "car_host_hit_weight",
+    "car_disk_hit_weight",
+    "target_ttft",
+    "target_tpot",
+    "track_inflight",
+    "predict_residency_ms",
+  ],
+  Fleet: [
+    "etcd_addr",
+    "etcd_namespace",
+    "kubernetes_label_selector",
+    "kubernetes_namespace",
+    "instance_delete_probe_timeout_ms",
+    "instance_delete_probe_attempts",
+    "lease_lost_heartbeat_timeout_ms",
+    "suspect_timeout_ms",
+    "load_report_max_age_ms",
+    "load_scrape_interval_ms",
+  ],
+  "KV events": ["kv_events_config_file"],
+};
+
+const SETTINGS = Object.values(GROUPS).flat();
 
 const FILE_FIELDS = [
   "discovery.enabled",
@@ -31,7 +59,31 @@ test("helpText lists every setting as flag and variable, and every field of the 
     .split("\n")
     .filter((line) => /^ {2}\S/.test(line));
   const settings = SETTINGS.map((name) => `  --${name.replaceAll("_", "-")}, WARMPATH_${name.toUpperCase()}`);
-  expect(titles).toEqual([...settings, "  --help, -h", ...FILE_FIELDS.map((name) => `  ${name}`)]);
+  expect(titles).toEqual(["  --help, -h", ...settings, ...FILE_FIELDS.map((name) => `  ${name}`)]);
+});
+
+test("helpText and settingsTable show each setting under the title of its group", () => {
+  for (const [text, title, setting] of [
+    [helpText(), /^(\w[\w ]*):$/, /^ {2}--([\w-]+), WARMPATH/],
+    [settingsTable(), /^### (.*)$/, /^\| `(\w+)`/],
+  ] as const) {
+    const groups: Record<string, string[]> = {};
+    let current: string[] = [];
+    // The fields of the file are no settings.
+    for (const line of (text.split("Fields of the JSON file")[0] as string).split("\n")) {
+      const found = title.exec(line)?.[1];
+      if (found !== undefined) groups[found] = current = [];
+      const name = setting.exec(line)?.[1];
+      if (name !== undefined) current.push(name.replaceAll("-", "_"));
+    }
+    expect(groups).toEqual(GROUPS);
+  }
+});
+
+test("Settings has every setting of every group once", () => {
+  const grouped = SETTINGS_GROUPS.flatMap((group) => Object.keys(group.properties));
+  expect(new Set(grouped).size).toBe(grouped.length);
+  expect(Object.keys(Settings.properties)).toEqual(grouped);
 });
 
 test("helpText gives meaning, permitted values and default of each", () => {
@@ -39,6 +91,15 @@ test("helpText gives meaning, permitted values and default of each", () => {
   --http-server-port, WARMPATH_HTTP_SERVER_PORT
       Port to listen on; 0 takes any free port
       an integer from 0 to 65535; default 8888
+`);
+  expect(helpText()).toContain(`
+  --load-balance-policy, WARMPATH_LOAD_BALANCE_POLICY
+      How an instance is chosen: by cache and load, in turn, or by latency targets
+      "CAR" or "RR" or "SLO_AWARE"; default "CAR"
+`);
+  expect(helpText()).toContain(`
+      CAR: what a token that only host memory holds is worth, beside one on the device
+      a number from 0 to 1; default 0.5
 `);
   expect(helpText()).toContain(`
   streams[].instance_name

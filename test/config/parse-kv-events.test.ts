@@ -59,7 +59,14 @@ test("parseKvEvents reads a file with streams and limits", () => {
     maxBufferedBytes: 4294967295,
     replayTimeoutMs: 1,
     resyncIntervalMs: 3600000,
-    discovery: null,
+    discovery: {
+      enabled: false,
+      blockSize: 128,
+      topic: "",
+      eventPortOffset: 10000,
+      replayPortOffset: 30000,
+      refreshIntervalMs: 1000,
+    },
     streams: [
       {
         instanceName: "a",
@@ -70,6 +77,7 @@ test("parseKvEvents reads a file with streams and limits", () => {
         endpoint: "tcp://[::1]:18000",
         replayEndpoint: "tcp://[::1]:38000",
         topic: "",
+        incarnation: "",
       },
       {
         instanceName: "a",
@@ -80,6 +88,7 @@ test("parseKvEvents reads a file with streams and limits", () => {
         endpoint: "tcp://A:1",
         replayEndpoint: "tcp://A:65535",
         topic: "kv",
+        incarnation: "",
       },
     ],
   });
@@ -95,6 +104,11 @@ test("parseKvEvents fills an empty discovery with defaults and permits empty str
     replayPortOffset: 30000,
     refreshIntervalMs: 1000,
   });
+});
+
+test("parseKvEvents takes discovery that is switched off", () => {
+  const { kvEvents } = parseKvEvents('{"discovery": {"enabled": false, "block_size": 16}, "max_streams": 7}');
+  expect(kvEvents).toMatchObject({ discovery: { enabled: false, blockSize: 16 }, streams: [], maxStreams: 7 });
 });
 
 test.each([
@@ -178,6 +192,10 @@ test.each([
       "replay_endpoint, topic, hash_seed",
   ],
   [{ discovery: {}, streams: [stream(0)] }, "streams: found 1 beside discovery, needed either discovery or streams"],
+  [
+    { discovery: { enabled: false }, streams: [stream(0)] },
+    "streams: found 1 beside discovery, needed either discovery or streams",
+  ],
   [{ max_streams: 1, streams: [stream(0), stream(1)] }, "streams: found 2, needed at most max_streams 1"],
   [
     { streams: [stream(0), stream(1), stream(2, { dp_rank: 1 })] },
