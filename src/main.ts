@@ -7,9 +7,13 @@ import { Service } from "#service";
 /** A stop takes no longer than this, whatever hangs. */
 const STOP_TIMEOUT_MS = 1800;
 
+/** A proxy leads to what is outside; engines are inside, and `fetch` would ask them through it all the same. */
+const PROXY_VARIABLES = ["HTTP_PROXY", "http_proxy"];
+
 /** Runs Warmpath with these arguments until a signal ends it. */
 export async function main(args: string[]): Promise<void> {
   const logger = createLogger();
+  for (const name of PROXY_VARIABLES) delete process.env[name];
   try {
     const config = await loadConfig(args, process.env);
     if (config === "help") {

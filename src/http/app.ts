@@ -6,6 +6,8 @@ import { TOKENS_MAX } from "#domain";
 import type { AppDependencies } from "./dependencies.ts";
 import { problemOf, unroutedProblem } from "./error-answer.ts";
 import { createHealthRoutes } from "./health/mod.ts";
+import { createHeartbeatRoutes } from "./heartbeat/mod.ts";
+import { createInstanceRoutes } from "./instances/mod.ts";
 import { createMetricsRoutes } from "./metrics/mod.ts";
 import { createQueryRoutes } from "./query/mod.ts";
 import { REQUEST_ID_HEADER, requestId } from "./request-id.ts";
@@ -26,7 +28,9 @@ export function createApp(dependencies: AppDependencies) {
     })
     .use(createHealthRoutes(dependencies))
     .use(createMetricsRoutes(dependencies))
-    .use(createQueryRoutes(dependencies));
+    .use(createQueryRoutes(dependencies))
+    .use(createInstanceRoutes(dependencies))
+    .use(createHeartbeatRoutes(dependencies));
   return app;
 }
 

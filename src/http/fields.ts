@@ -8,6 +8,9 @@ import { excerpt, excerptText, Problem, type ProblemError } from "./problem.ts";
 /** Enough to mend a request by; a body of a million wrong fields gets no longer an answer. */
 const ERRORS_MAX = 16;
 
+/** What is wrong with one field, and which. */
+export type FieldError = ProblemError & { pointer: string };
+
 /**
  * Compiles `schema` to a check that returns the fields typed, or throws a 422 problem. A known field that is null counts as
  * absent. Every schema within it needs a `description` that says what is allowed; `otherFields` are fields known elsewhere.
@@ -22,16 +25,21 @@ export function createFieldsCheck<T extends TObject>(
     const isPresent = ([name, value]: [string, unknown]) => value !== null || !Object.hasOwn(schema.properties, name);
     const present = Object.fromEntries(Object.entries(fields).filter(isPresent));
     if (compiled.Check(present)) return present;
-    const errors = new Map<string, ProblemError & { pointer: string }>();
+    const errors = new Map<string, FieldError>();
     for (const found of compiled.Errors(present)) {
       if (errors.size === ERRORS_MAX) break;
       const error = deepestError(found);
       if (!errors.has(error.path)) errors.set(error.path, { pointer: error.path, detail: describe(error, names) });
     }
-    const all = [...errors.values()];
-    const detail = all.map((error) => `${excerptText(error.pointer)}: ${error.detail}`).join("; ");
-    throw new Problem("invalid-fields", { detail: `Cannot read ${detail}`, errors: all });
+    throw invalidFields([...errors.values()]);
   };
+}
+
+/** The 422 problem of these fields, of which there is at least one; what is beyond the limit is left out. */
+export function invalidFields(errors: readonly FieldError[]): Problem {
+  const shown = errors.slice(0, ERRORS_MAX);
+  const detail = shown.map((error) => `${excerptText(error.pointer)}: ${error.detail}`).join("; ");
+  return new Problem("invalid-fields", { detail: `Cannot read ${detail}`, errors: shown });
 }
 
 /** Of a value that fits no variant of a union, what is wrong within the variant that fits it from outside, if one does. */
@@ -45,5 +53,6 @@ function deepestError(error: ValueError): ValueError {
 
 function describe(error: ValueError, names: string): string {
   if (error.type === ValueErrorType.ObjectAdditionalProperties) return `found an unknown field, allowed are ${names}`;
-  return `found ${excerpt(error.value)}, ${error.schema.description}`;
+  const found = error.value === undefined ? "no such field" : excerpt(error.value);
+  return `found ${found}, ${error.schema.description}`;
 }

@@ -17,7 +17,16 @@ export const BODY_BYTES_MAX = TOKENS_MAX * TOKEN_BYTES_MAX + OTHER_FIELDS_BYTES_
  */
 export const SERVER_BODY_BYTES_MAX = 2 * BODY_BYTES_MAX;
 
-/** Bytes of all bodies on their way at once: 39 that do not say how long they are, or thousands that say so. */
+/** Bytes of a registration: 1,024 ranks with two endpoints of 30 characters, or thousands of profiling samples. */
+export const REGISTRATION_BYTES_MAX = 65_536;
+
+/** Bytes of a heartbeat: older xLLM engines add the hashes of some 20,000 blocks, which Warmpath ignores. */
+export const HEARTBEAT_BYTES_MAX = 1_048_576;
+
+/** Bytes of all bodies of one of these routes on their way at once: 64 of the largest heartbeats, or 100,000 usual ones. */
+export const SMALL_BODIES_BYTES_MAX = 67_108_864;
+
+/** Bytes of all prompts on their way at once: 39 that do not say how long they are, or thousands that say so. */
 export const BODIES_BYTES_MAX = 1_073_741_824;
 
 /** Seconds without a byte after which a connection is closed: a client that stalls in its body holds that body's memory. */

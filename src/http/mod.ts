@@ -1,6 +1,6 @@
 /**
  * The typed HTTP door: one folder per feature, its schema beside it, and problem documents for every refusal. It knows the
- * directory and its readiness through two small interfaces and holds no state of its own.
+ * directory and the fleet through small interfaces and holds no state of its own.
  */
 
 export { type App, createApp } from "./app.ts";

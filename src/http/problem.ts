@@ -7,6 +7,7 @@ const KINDS = {
   "token-required": { status: 401, title: "A valid X-Internal-Token is required" },
   "not-found": { status: 404, title: "There is no such resource" },
   "method-not-allowed": { status: 405, title: "The resource does not support this method" },
+  conflict: { status: 409, title: "The request contradicts what is registered" },
   "body-too-large": { status: 413, title: "The body is too large" },
   "too-many-tokens": { status: 413, title: "The prompt has too many tokens" },
   "unsupported-media-type": { status: 415, title: "The body's content type is not supported" },
@@ -14,9 +15,10 @@ const KINDS = {
   "internal-error": { status: 500, title: "The request failed unexpectedly" },
   "not-ready": { status: 503, title: "The directory is not ready" },
   busy: { status: 503, title: "The directory is busy" },
+  "fleet-full": { status: 503, title: "The fleet takes no further instance" },
 } as const;
 
-type ProblemKind = keyof typeof KINDS;
+export type ProblemKind = keyof typeof KINDS;
 
 const problemError = t.Object({
   detail: t.String(),
@@ -34,6 +36,7 @@ export const problemDocument = t.Object({
   status: t.Integer(),
   detail: t.String({ description: "What could not be done, what was found, what is needed" }),
   errors: t.Optional(t.Array(problemError)),
+  error: t.Optional(t.String({ description: "The same in xLLM service's words, where its clients read them" })),
 });
 
 export type ProblemDocument = Static<typeof problemDocument>;
@@ -41,6 +44,8 @@ export type ProblemDocument = Static<typeof problemDocument>;
 interface ProblemParts {
   detail: string;
   errors?: ProblemError[];
+  /** The same in xLLM service's words. */
+  error?: string;
   /** Headers of the answer beside the content type. */
   headers?: Record<string, string>;
   /** The error beneath, for the log. */
@@ -59,10 +64,15 @@ export class Problem extends Error {
     this.#parts = parts;
   }
 
+  /** The same problem in xLLM service's words too: `error`, unless it has its own. */
+  inXllmWords(error: string): Problem {
+    return new Problem(this.kind, { error, ...this.#parts });
+  }
+
   toDocument(): ProblemDocument {
-    const { detail, errors } = this.#parts;
+    const { detail, errors, error } = this.#parts;
     const { status, title } = KINDS[this.kind];
-    return { type: `/problems/${this.kind}`, title, status, detail, ...(errors && { errors }) };
+    return { type: `/problems/${this.kind}`, title, status, detail, ...(errors && { errors }), ...(error && { error }) };
   }
 
   toResponse(): Response {

@@ -21,11 +21,18 @@ test("App answers 404 with a problem document for a path that it does not have",
 test.each([
   ["GET", "/v1/internal/kv-cache/query", "POST"],
   ["DELETE", "/healthz", "GET"],
+  ["PUT", "/v1/instances", "GET, POST"],
+  ["PUT", "/v1/instances/10.0.0.5:8000", "GET, DELETE"],
+  ["PUT", "/v1/instances/a%2Fb/", "GET, DELETE"],
 ])("App answers 405 with the allowed methods to %s %s", async (method, path, allow) => {
   const response = await request(path, method);
   expect(response.status).toBe(405);
   expect(response.headers.get("allow")).toBe(allow);
   expect((await readProblem(response)).type).toBe("/problems/method-not-allowed");
+});
+
+test.each(["/v1/instances/a/b", "/v1/instances//", "/v1/instance/a", "/v1"])("App answers 404 to PUT %s", async (path) => {
+  expect((await request(path, "PUT")).status).toBe(404);
 });
 
 test("App answers an unexpected error with 500 and logs its cause, which the client does not see", async () => {
@@ -81,8 +88,7 @@ test("App answers HEAD like GET without a body", async () => {
 
 test("createApp refuses token memory of another length than the largest prompt", () => {
   const directory = { tokens: new Uint32Array(4), bytesInUse: 0, match: () => [] };
-  const logger = { info() {}, warn() {}, error() {} };
-  expect(() =>
-    createApp({ directory, readiness: { notReady: () => null }, reports: async () => [], logger, internalApiToken: "" }),
-  ).toThrow("Invariant broken: token memory holds 1048576 tokens");
+  expect(() => createApp({ ...createFakeApp().dependencies, directory })).toThrow(
+    "Invariant broken: token memory holds 1048576 tokens",
+  );
 });

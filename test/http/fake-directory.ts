@@ -1,8 +1,11 @@
-/** A directory that remembers what it was asked, and an app around it that tests talk to without a socket. */
+/** A directory that remembers what it was asked, and an app around it and a real fleet that tests talk to without a socket. */
 
 import type { LogFields } from "#base";
 import { type Namespace, type StreamMatch, type StreamReport, TOKENS_MAX } from "#domain";
 import { type AppDependencies, createApp, type KvDirectory } from "#http";
+import { Fleet } from "../../src/fleet/fleet.ts";
+import { HttpRegistry } from "../../src/fleet/http-registry.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 
 /** One buffer for all tests: the app asks for the full length, and no test keeps tokens in it. */
 const tokens = new Uint32Array(TOKENS_MAX);
@@ -27,16 +30,62 @@ interface LoggedError {
   fields: LogFields | undefined;
 }
 
-/** The app with a fake directory; `post` sends a query body. */
-export function createFakeApp(options: { internalApiToken?: string; notReady?: string[] } = {}) {
+interface FakeAppOptions {
+  internalApiToken?: string;
+  notReady?: string[];
+  /** Instances that the fleet takes. */
+  instancesMax?: number;
+}
+
+/**
+ * The app with a fake directory; `post` sends a query body. Its fleet moves by `clock` alone, and nobody answers its probes;
+ * `excluded` and `taken` are what the subscriptions say: why an instance is not listened to, and whose an endpoint is.
+ */
+export function createFakeApp(options: FakeAppOptions = {}) {
   const directory = new FakeDirectory();
   const logged: LoggedError[] = [];
   const reports: StreamReport[] = [];
+  const clock = new FakeClock();
+  const logger: AppDependencies["logger"] = {
+    info() {},
+    warn() {},
+    error: (message, fields) => logged.push({ message, fields }),
+  };
+  const fleet = new Fleet({
+    clock,
+    limits: {
+      leaseLostHeartbeatTimeoutMs: 3000,
+      suspectTimeoutMs: 15_000,
+      loadReportMaxAgeMs: 10_000,
+      ...(options.instancesMax !== undefined && { instancesMax: options.instancesMax }),
+    },
+    prober: { probe: async () => false },
+    logger,
+  });
+  const excluded = new Map<string, string>();
+  const taken = new Map<string, string>();
+  const unscraped = new Map<string, string>();
+  const registrations = new HttpRegistry({
+    fleet,
+    clock,
+    conflictOf: ({ eventEndpoints }) => {
+      const endpoint = eventEndpoints?.find((candidate) => taken.has(candidate));
+      return endpoint === undefined ? null : { endpoint, instanceName: taken.get(endpoint) ?? "" };
+    },
+    logger,
+    heartbeatLeaseMs: 3000,
+  });
+  fleet.listener = { deregistered: (name) => registrations.deregistered(name), changed() {} };
   const dependencies: AppDependencies = {
     directory,
     readiness: { notReady: () => options.notReady ?? null },
+    fleet,
+    subscriptions: { statusOf: (name) => ({ streams: [], excluded: excluded.get(name) ?? null }) },
+    registrations,
+    scrapes: { problemOf: (name) => unscraped.get(name) ?? null },
+    clock,
     reports: async () => reports,
-    logger: { info() {}, warn() {}, error: (message, fields) => logged.push({ message, fields }) },
+    logger,
     internalApiToken: options.internalApiToken ?? "",
   };
   const app = createApp(dependencies);
@@ -54,7 +103,16 @@ export function createFakeApp(options: { internalApiToken?: string; notReady?: s
         headers: { ...headers, ...(type !== null && { "content-type": type }) },
       }),
     );
-  return { app, directory, reports, logged, post };
+  /** Sends `body` as JSON, text as it is. */
+  const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    app.handle(
+      new Request(`http://localhost${path}`, {
+        method,
+        ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+        headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+      }),
+    );
+  return { app, clock, dependencies, directory, excluded, fleet, logged, post, registrations, reports, send, taken };
 }
 
 /** A match of three device blocks and one host block of 128 tokens, synchronized after batch 7. */
@@ -69,6 +127,7 @@ export function streamMatch(instanceName: string, dpRank: number, changes: Parti
       endpoint: "tcp://10.0.0.5:18000",
       replayEndpoint: "tcp://10.0.0.5:38000",
       topic: "xllm-kv",
+      incarnation: "",
     },
     unsynchronized: null,
     coverage: "full",

@@ -5,5 +5,6 @@
 
 export { BodyBudget } from "./body-budget.ts";
 export { decodeTokenBody } from "./decode.ts";
+export { JsonCursor, malformedJson } from "./json-cursor.ts";
 export { type BodyForm, type ReceivedBody, receiveTokenBody } from "./receive.ts";
 export { TOKEN_MAX } from "./token-problems.ts";

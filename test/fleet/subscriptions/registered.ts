@@ -1,0 +1,63 @@
+/** Instances and rules as the tests of subscriptions need them: everything has a default, each test names what it is about. */
+
+import type { CurrentRole, InstanceRegistration, StreamDescription } from "#domain";
+import type { Instance, InstanceStateName } from "../../../src/fleet/instance.ts";
+import type { SubscriptionRules } from "../../../src/fleet/subscriptions/mod.ts";
+
+export const RULES: SubscriptionRules = {
+  isDiscoveryEnabled: true,
+  blockSize: 128,
+  topic: "xllm-kv",
+  eventPortOffset: 10_000,
+  replayPortOffset: 30_000,
+  maxStreams: 128,
+  staticStreams: [],
+};
+
+/** An xllm DEFAULT instance of one rank at the address that is its name. */
+export function register(name: string, fields: Partial<InstanceRegistration> = {}): InstanceRegistration {
+  return {
+    name,
+    address: name,
+    role: "DEFAULT",
+    backend: "xllm",
+    incarnation: "k3Jx",
+    dpSize: 1,
+    blockSize: null,
+    hashSeed: 1024,
+    topic: null,
+    eventEndpoints: null,
+    replayEndpoints: null,
+    ttftSamples: [],
+    tpotSamples: [],
+    ...fields,
+  };
+}
+
+export interface InstanceFields extends Partial<InstanceRegistration> {
+  state?: InstanceStateName;
+  currentRole?: CurrentRole;
+}
+
+export function instance(name: string, { state = "ACTIVE", currentRole = "DEFAULT", ...fields }: InstanceFields = {}): Instance {
+  const registration = register(name, fields);
+  return { registration, registry: "etcd", state, stateSinceMs: 0, currentRole, loads: [], latency: null };
+}
+
+/** As the rule of offsets gives it for an instance of which nothing else is registered. */
+export function streamOf(name: string, fields: Partial<StreamDescription> = {}): StreamDescription {
+  const colon = name.lastIndexOf(":");
+  const [host, port, dpRank] = [name.slice(0, colon), Number(name.slice(colon + 1)), fields.dpRank ?? 0];
+  return {
+    instanceName: name,
+    dpRank,
+    engine: "xllm",
+    blockSize: 128,
+    hashSeed: 1024,
+    endpoint: `tcp://${host}:${port + 10_000 + dpRank}`,
+    replayEndpoint: `tcp://${host}:${port + 30_000 + dpRank}`,
+    topic: "xllm-kv",
+    incarnation: "k3Jx",
+    ...fields,
+  };
+}
