@@ -12,10 +12,25 @@ const FIXTURES = new URL("../../fixtures/kubernetes/", import.meta.url);
 const podList = readFileSync(new URL("pod-list.json", FIXTURES), "utf8");
 const watch = readFileSync(new URL("watch.jsonl", FIXTURES), "utf8");
 
-const VLLM = "0c1f7a52-3c5e-4a0e-8a44-6f5d2f7c9b11";
-const NEW_VLLM = "7be4d3f0-92d1-4d5b-b0b6-1d0a4a2c7e22";
-const XLLM = "c3a9e6d8-5b7f-4f7a-9c1e-2e8b6d4f5a33";
-const NEXT_XLLM = "e81d0b94-0f6c-4c2b-8d7a-9b3c5e7f1d44";
+/** A pod's uids in the order in which the session shows them: another uid is another pod of that name. */
+function uidsOf(podName: string): string[] {
+  const listed = (JSON.parse(podList) as { items: PodObject[] }).items;
+  const watched = watch
+    .trim()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { object: PodObject }).object);
+  const pods = [...listed, ...watched].filter(({ metadata }) => metadata.name === podName);
+  return [...new Set(pods.map(({ metadata }) => metadata.uid))];
+}
+
+interface PodObject {
+  metadata: { name?: string; uid: string };
+}
+
+const [VLLM] = uidsOf("vllm-7c9d8b6f54-4kq7p");
+const [NEW_VLLM] = uidsOf("vllm-7c9d8b6f54-zx8wd");
+const [XLLM, NEXT_XLLM] = uidsOf("xllm-prefill-0");
+const LIST_VERSION = (JSON.parse(podList) as { metadata: { resourceVersion: string } }).metadata.resourceVersion;
 
 let stop: (() => Promise<void>) | null = null;
 
@@ -63,7 +78,7 @@ test.each([1000, 1_000_000])("KubernetesSource follows a session with whole pods
   };
   source.start();
   await waitFor("the watch after the session", () => watched.length === 2);
-  expect(watched).toEqual(["481520", "481520"]);
+  expect(watched).toEqual([LIST_VERSION, LIST_VERSION]);
   expect(registrar.calls).toEqual([
     `put 10.244.3.17:8000 ${VLLM}`,
     `put 10.244.4.2:9000 ${XLLM}`,
