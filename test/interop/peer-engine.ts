@@ -22,6 +22,8 @@ export interface PeerOptions {
   bufferSteps?: number;
   /** False: Warmpath is told of no replay endpoint. */
   hasReplay?: boolean;
+  /** Encrypts both sockets with this secret key; with `allowedClient`, only for the client with that public key. */
+  curve?: { secretKey: string; allowedClient?: string };
 }
 
 /** How an xLLM peer answers requests. */
@@ -53,7 +55,7 @@ export class PeerEngine {
 
   /** Starts a peer on these ports; rejects when it cannot bind them. */
   static async start(python: string, ports: { events: number; replay: number }, options: PeerOptions = {}): Promise<PeerEngine> {
-    const { engine = "xllm", rank = 0, topic = TOPICS[engine], replayShape = "plain", bufferSteps = 10_000 } = options;
+    const { engine = "xllm", rank = 0, topic = TOPICS[engine], replayShape = "plain", bufferSteps = 10_000, curve } = options;
     const flags = {
       engine,
       rank,
@@ -62,6 +64,7 @@ export class PeerEngine {
       "replay-port": ports.replay,
       "replay-shape": replayShape,
       "buffer-steps": bufferSteps,
+      ...(curve && { "curve-secret-key": curve.secretKey, "curve-allow": curve.allowedClient ?? "" }),
     };
     return new PeerEngine(await PeerProcess.start(python, flags), engine);
   }
@@ -167,7 +170,7 @@ export class PeerEngine {
     return this.#process.command(command);
   }
 
-  /** Ends the process. */
+  /** Ends the process at once, as a crash does. */
   stop(): Promise<void> {
     return this.#process.stop();
   }

@@ -8,8 +8,10 @@ const SCRIPT = join(import.meta.dir, "peer/engine.py");
 /** Far above the longest command, a disconnect of two seconds. */
 const REPLY_TIMEOUT_MS = 20_000;
 
-/** Each takes as long as the command that opens the ports. */
-const REOPEN_TRIES_MAX = 20;
+/** Two seconds in all. */
+const REOPEN_TRIES_MAX = 80;
+
+const REOPEN_PAUSE_MS = 25;
 
 export interface PeerReply {
   ok: boolean;
@@ -31,7 +33,7 @@ export class PeerProcess {
 
   /** Resolves when the peer has bound its ports; rejects when it cannot. */
   static async start(python: string, flags: Record<string, string | number>): Promise<PeerProcess> {
-    const command = [python, SCRIPT, ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, `${value}`])];
+    const command = [python, SCRIPT, ...Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`)];
     const peer = new PeerProcess(Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" }));
     await peer.#nextLine();
     return peer;
@@ -62,11 +64,13 @@ export class PeerProcess {
       );
       if (refusal === null) return;
       if (tries === REOPEN_TRIES_MAX || !refusal.message.includes("Address already in use")) throw refusal;
+      await Bun.sleep(REOPEN_PAUSE_MS);
     }
   }
 
+  /** Ends it at once, whatever it is doing; nobody is told. */
   async stop(): Promise<void> {
-    this.#process.kill();
+    this.#process.kill("SIGKILL");
     await this.#process.exited;
   }
 

@@ -14,7 +14,8 @@ const START_TIMEOUT_MS = 60_000;
 /** A scenario waits ten seconds at most for each thing that it must see. */
 const SCENARIO_TIMEOUT_MS = 90_000;
 
-const python = await requirePython();
+/** A Python that can play an engine; null where the tests that need one are skipped. */
+export const python = await requirePython();
 
 interface ScenarioOptions {
   /** One peer for each; default one with default options. */

@@ -2,7 +2,8 @@ import { expect } from "bun:test";
 import { CLEARED, stored } from "./cache-event.ts";
 import type { ObservedStream } from "./observed-stream.ts";
 import type { PeerOptions } from "./peer-engine.ts";
-import { RandomTraffic, TRAFFIC_PROMPTS } from "./random-traffic.ts";
+import { TRAFFIC_PROMPTS } from "./random-changes.ts";
+import { RandomTraffic } from "./random-traffic.ts";
 import { REPLAY_TIMEOUT_MS } from "./replaying-peers.ts";
 import { describeInterop } from "./suite.ts";
 

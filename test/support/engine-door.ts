@@ -4,6 +4,8 @@ export type Health = "alive" | "failing" | "silent";
 
 export class EngineDoor {
   health: Health = "alive";
+  /** Requests so far, answered or not. */
+  requestCount = 0;
   readonly #server: Bun.Server<undefined>;
 
   /** Listens on this port of the loopback interface; 0 takes a free one. Throws when it is taken. */
@@ -26,6 +28,7 @@ export class EngineDoor {
   }
 
   #answer(path: string): Response | Promise<Response> {
+    this.requestCount += 1;
     if (path !== "/health") return new Response(null, { status: 404 });
     switch (this.health) {
       case "alive":

@@ -17,9 +17,14 @@ const READY_TIMEOUT_MS = 10_000;
 
 const ROOT_PASSWORD = "root-password";
 
+/** The command that starts an etcd; null where there is none. */
+export async function locateEtcd(): Promise<string | null> {
+  return Bun.which("etcd") ?? ((await Bun.file(FALLBACK).exists()) ? FALLBACK : null);
+}
+
 /** Null where there is none: the suite that asks is skipped then. Throws in CI. */
 export async function findEtcd(): Promise<string | null> {
-  const found = Bun.which("etcd") ?? ((await Bun.file(FALLBACK).exists()) ? FALLBACK : null);
+  const found = await locateEtcd();
   if (found !== null) return found;
   if (Bun.env.CI === "true") throw new Error('Cannot test against etcd: no "etcd" is on the PATH, its server is needed');
   console.warn('Tests against etcd are skipped: no "etcd" is on the PATH');

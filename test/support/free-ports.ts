@@ -9,13 +9,22 @@ const TRIES_MAX = 1000;
 
 /** `count` different ports of the loopback interface. Throws when hardly any is free. */
 export function freePorts(count: number): number[] {
-  const ports = new Set<number>();
-  for (let tries = 0; ports.size < count; tries++) {
-    if (tries === TRIES_MAX) throw new Error(`Cannot find ${count} free ports: ${ports.size} in ${TRIES_MAX} tries`);
-    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
-    if (isFree(port)) ports.add(port);
+  return freePortRuns(count, 1);
+}
+
+/** The first ports of `count` runs of `length` neighbours, none of them in two runs. Throws when hardly any is free. */
+export function freePortRuns(count: number, length: number): number[] {
+  const firsts: number[] = [];
+  const taken = new Set<number>();
+  for (let tries = 0; firsts.length < count; tries++) {
+    if (tries === TRIES_MAX) throw new Error(`Cannot find ${count} free ports: ${firsts.length} in ${TRIES_MAX} tries`);
+    const first = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
+    const run = Array.from({ length }, (_, n) => first + n);
+    if (!run.every((port) => !taken.has(port) && isFree(port))) continue;
+    firsts.push(first);
+    for (const port of run) taken.add(port);
   }
-  return [...ports];
+  return firsts;
 }
 
 function isFree(port: number): boolean {

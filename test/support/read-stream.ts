@@ -14,6 +14,7 @@ const NAMELESS: StreamDescription = {
   endpoint: "",
   replayEndpoint: "",
   topic: "",
+  curveServerKey: null,
   incarnation: "",
 };
 

@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Etcd3, Range } from "etcd3";
 import { EtcdServer, findEtcd } from "../../support/etcd-server.ts";
 import { eventually } from "../../support/eventually.ts";
+import type { TcpProxy } from "../../support/tcp-proxy.ts";
 import { FollowedEtcd } from "./followed-etcd.ts";
 import { loadValue, registrationValue } from "./registration-value.ts";
-import type { TcpProxy } from "./tcp-proxy.ts";
 
 const TEST_TIMEOUT_MS = 20_000;
 const NAME = "10.0.0.5:8000";

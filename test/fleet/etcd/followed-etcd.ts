@@ -4,9 +4,9 @@ import { expect } from "bun:test";
 import { EtcdSource, type EtcdSourceOptions } from "../../../src/fleet/etcd/mod.ts";
 import { EtcdServer } from "../../support/etcd-server.ts";
 import { eventually } from "../../support/eventually.ts";
+import { TcpProxy } from "../../support/tcp-proxy.ts";
 import { RecordingLogger } from "./recording-logger.ts";
 import { RecordingRegistrar } from "./recording-registrar.ts";
-import { TcpProxy } from "./tcp-proxy.ts";
 
 type Options = Pick<EtcdSourceOptions, "addresses" | "namespace"> & Partial<EtcdSourceOptions>;
 

@@ -51,6 +51,7 @@ describe("readInstanceMeta", () => {
       blockSize: null,
       hashSeed: 1024,
       topic: null,
+      curveServerKey: null,
       eventEndpoints: null,
       replayEndpoints: null,
       ttftSamples: [[1024, 85]],

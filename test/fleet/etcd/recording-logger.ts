@@ -1,25 +1,22 @@
-import { formatLogLine, type LogFields, type Logger } from "#base";
+import { createLogger, type LogFields, type Logger } from "#base";
 
-const EPOCH = new Date(0);
+const TIME_LENGTH = "2026-01-31T12:00:00.000Z ".length;
 
 /** Keeps its lines as they would be written, without their times. */
 export class RecordingLogger implements Logger {
   readonly lines: string[] = [];
+  readonly #logger = createLogger((line) => this.lines.push(line.slice(TIME_LENGTH)));
 
   info(message: string, fields?: LogFields): void {
-    this.#write("INFO", message, fields);
+    this.#logger.info(message, fields);
   }
 
   warn(message: string, fields?: LogFields): void {
-    this.#write("WARN", message, fields);
+    this.#logger.warn(message, fields);
   }
 
   error(message: string, fields?: LogFields): void {
-    this.#write("ERROR", message, fields);
-  }
-
-  #write(level: "INFO" | "WARN" | "ERROR", message: string, fields?: LogFields): void {
-    this.lines.push(formatLogLine(EPOCH, level, message, fields).slice(EPOCH.toISOString().length + 1));
+    this.#logger.error(message, fields);
   }
 
   /** How many lines have this in them. */

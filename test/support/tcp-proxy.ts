@@ -1,7 +1,7 @@
 /** A TCP proxy on the loopback interface that can fail as networks do. */
 
 import type { Socket } from "bun";
-import { freePorts } from "../../support/free-ports.ts";
+import { freePorts } from "./free-ports.ts";
 
 interface Side {
   other: Socket<Side> | null;
