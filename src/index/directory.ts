@@ -2,13 +2,19 @@
 
 import { assert } from "#base";
 import { type Namespace, type StreamDescription, type StreamMatch, unsynchronized } from "#domain";
-import { type IndexHandle, STREAMS_MAX } from "./memory.ts";
+import { type IndexFigures, type IndexHandle, STREAMS_MAX } from "./memory.ts";
 import { type Keyspace, KvIndexReader } from "./reader.ts";
+
+interface PlacedStream {
+  id: number;
+  stream: StreamDescription;
+}
 
 /** Streams that share content keys, and so one walk. */
 interface KeyspaceStreams {
   keyspace: Keyspace;
-  streams: Map<number, StreamDescription>;
+  /** Walked with every prompt, and seldom changed. */
+  streams: PlacedStream[];
 }
 
 /** What is said of a stream whose place in the index is not read. */
@@ -67,8 +73,9 @@ export class KvDirectory {
   /** The stream is in no answer from now on, whenever the writer takes it out. */
   removeStream(id: number): void {
     if (this.#awaited.delete(id)) return;
-    for (const [name, { streams }] of this.#keyspaces) {
-      if (streams.delete(id) && streams.size === 0) this.#keyspaces.delete(name);
+    for (const [name, placed] of this.#keyspaces) {
+      placed.streams = placed.streams.filter((stream) => stream.id !== id);
+      if (placed.streams.length === 0) this.#keyspaces.delete(name);
     }
   }
 
@@ -82,6 +89,11 @@ export class KvDirectory {
     return this.#reader.bytesInUse;
   }
 
+  /** How full the index is. */
+  get figures(): IndexFigures {
+    return this.#reader.figures;
+  }
+
   /**
    * What each stream holds of the first `tokenCount` tokens under the namespace, null for plain text on the base model; its extra
    * keys are by block, of each stream's own block size. `instanceNames` narrows the streams, null means all. "busy" when the
@@ -92,16 +104,16 @@ export class KvDirectory {
     const matches: StreamMatch[] = [];
     for (const stream of this.#awaited.values()) if (isWanted(stream)) matches.push(this.#unread(stream));
     for (const { keyspace, streams } of this.#keyspaces.values()) {
-      const wanted = [...streams].filter(([, stream]) => isWanted(stream));
+      const wanted = instanceNames === null ? streams : streams.filter(({ stream }) => isWanted(stream));
       if (wanted.length === 0) continue;
       if (!this.#isAttached) {
-        for (const [, stream] of wanted) matches.push(this.#unread(stream));
+        for (const { stream } of wanted) matches.push(this.#unread(stream));
         continue;
       }
       this.#wanted.fill(0);
-      for (const [id] of wanted) this.#wanted[id >> 5] |= 1 << (id & 31);
+      for (const { id } of wanted) this.#wanted[id >> 5] |= 1 << (id & 31);
       if (!this.#reader.match(tokenCount, keyspace, this.#wanted, namespace)) return "busy";
-      for (const [id, stream] of wanted) matches.push(this.#reader.read(id, stream));
+      for (const { id, stream } of wanted) matches.push(this.#reader.read(id, stream));
     }
     return matches;
   }
@@ -111,13 +123,14 @@ export class KvDirectory {
   }
 
   #isTaken(id: number): boolean {
-    return this.#awaited.has(id) || [...this.#keyspaces.values()].some(({ streams }) => streams.has(id));
+    const isPlaced = ({ streams }: KeyspaceStreams) => streams.some((placed) => placed.id === id);
+    return this.#awaited.has(id) || [...this.#keyspaces.values()].some(isPlaced);
   }
 
   #read(id: number, stream: StreamDescription): void {
     const name = keyspaceName(stream);
-    const found = this.#keyspaces.get(name) ?? { keyspace: stream, streams: new Map() };
-    found.streams.set(id, stream);
+    const found = this.#keyspaces.get(name) ?? { keyspace: stream, streams: [] };
+    found.streams.push({ id, stream });
     this.#keyspaces.set(name, found);
   }
 }

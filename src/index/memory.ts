@@ -87,6 +87,30 @@ export function bytesInUse(kernel: KernelExports): number {
   return kernel.pagesInUse() * PAGE_BYTES;
 }
 
+/** How full the index is: for those who watch, each number as of its own moment. */
+export interface IndexFigures {
+  /** Distinct blocks that streams hold. */
+  entries: number;
+  /** Bytes that tables take now, and may take at most. */
+  bytesInUse: number;
+  bytesMax: number;
+  /** Bytes of memory taken from the system so far, which are kept. */
+  bytesReserved: number;
+  /** Share of the tables' bytes that entries fill, 0 to 1. */
+  loadFactor: number;
+}
+
+export function indexFigures(kernel: KernelExports, { memory }: IndexHandle): IndexFigures {
+  const inUse = bytesInUse(kernel);
+  return {
+    entries: kernel.blockEntries() >>> 0,
+    bytesInUse: inUse,
+    bytesMax: kernel.pagesMax() * PAGE_BYTES,
+    bytesReserved: memory.buffer.byteLength,
+    loadFactor: kernel.entryBytes() / inUse,
+  };
+}
+
 /** A reason's code in a stream's status. */
 export function reasonCode(reason: UnsynchronizedReason): number {
   return UNSYNCHRONIZED_REASONS.indexOf(reason);

@@ -5,6 +5,6 @@
 
 export type { BatchKind } from "./batch-notes.ts";
 export { KvDirectory } from "./directory.ts";
-export { createIndex, type IndexHandle, type IndexLimits, STREAMS_MAX, worstCaseBytes } from "./memory.ts";
+export { createIndex, type IndexFigures, type IndexHandle, type IndexLimits, STREAMS_MAX, worstCaseBytes } from "./memory.ts";
 export { KvIndexReader } from "./reader.ts";
 export { KvIndexWriter, type WrittenStream } from "./writer.ts";

@@ -4,7 +4,7 @@ import { assert } from "#base";
 import { type Namespace, type StreamDescription, type StreamMatch, TOKENS_MAX, type Unsynchronized } from "#domain";
 import type { KernelExports } from "./kernel/load.ts";
 import { KEY_BYTES_MAX, keyRuns, rekey } from "./key-runs.ts";
-import { attachKernel, bytesInUse, type IndexHandle, reasonOf, STREAMS_MAX } from "./memory.ts";
+import { attachKernel, bytesInUse, type IndexFigures, type IndexHandle, indexFigures, reasonOf, STREAMS_MAX } from "./memory.ts";
 
 const STATUS_WORDS = 16;
 
@@ -15,6 +15,7 @@ export interface Keyspace {
 }
 
 export class KvIndexReader {
+  readonly #handle: IndexHandle;
   readonly #kernel: KernelExports;
   readonly #wanted: Uint32Array;
   readonly #keyBytes: Uint8Array;
@@ -28,6 +29,7 @@ export class KvIndexReader {
   constructor(handle: IndexHandle, reader = 0) {
     const kernel = attachKernel(handle, reader);
     const { buffer } = handle.memory;
+    this.#handle = handle;
     this.#kernel = kernel;
     this.tokens = new Uint32Array(buffer, kernel.readerTokensAddress(), TOKENS_MAX);
     this.#wanted = new Uint32Array(buffer, kernel.readerWantedAddress(), STREAMS_MAX / 32);
@@ -57,7 +59,9 @@ export class KvIndexReader {
   read(id: number, stream: StreamDescription): StreamMatch {
     const result = id * 4;
     const words = id * STATUS_WORDS;
-    const [prefix, hostOnly, diskOnly] = [this.#results[result], this.#results[result + 1], this.#results[result + 2]];
+    const prefix = this.#results[result];
+    const hostOnly = this.#results[result + 1];
+    const diskOnly = this.#results[result + 2];
     return {
       stream,
       unsynchronized: this.#unsynchronized(words),
@@ -74,6 +78,10 @@ export class KvIndexReader {
 
   get bytesInUse(): number {
     return bytesInUse(this.#kernel);
+  }
+
+  get figures(): IndexFigures {
+    return indexFigures(this.#kernel, this.#handle);
   }
 
   #hashPrompt(blocks: number, namespace: Namespace): void {

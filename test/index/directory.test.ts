@@ -7,7 +7,13 @@ import { IndexScene } from "./scene.ts";
 const TOKENS = range(1, 64);
 
 function describeStream(instanceName: string, fields: Partial<StreamDescription> = {}): StreamDescription {
-  const sockets = { endpoint: "tcp://10.0.0.5:18000", replayEndpoint: "tcp://10.0.0.5:38000", topic: "", incarnation: "" };
+  const sockets = {
+    endpoint: "tcp://10.0.0.5:18000",
+    replayEndpoint: "tcp://10.0.0.5:38000",
+    topic: "",
+    incarnation: "",
+    curveServerKey: null,
+  };
   return { instanceName, dpRank: 0, engine: "xllm", blockSize: 16, hashSeed: 1024, ...sockets, ...fields };
 }
 

@@ -18,7 +18,13 @@ function createDirectory(handle: IndexHandle): KvDirectory {
   const directory = new KvDirectory(handle);
   for (const id of BUSY_STREAM_IDS) {
     const keyspace = { blockSize: BUSY_BLOCK_SIZE, hashSeed: 1024 };
-    const sockets = { endpoint: "tcp://10.0.0.5:18000", replayEndpoint: "tcp://10.0.0.5:38000", topic: "", incarnation: "" };
+    const sockets = {
+      endpoint: "tcp://10.0.0.5:18000",
+      replayEndpoint: "tcp://10.0.0.5:38000",
+      topic: "",
+      incarnation: "",
+      curveServerKey: null,
+    };
     const stream: StreamDescription = { instanceName: `${id}`, dpRank: 0, engine: "xllm", ...keyspace, ...sockets };
     directory.addStream(id, stream);
   }

@@ -1,8 +1,7 @@
 /** Settings of the choice of an instance. */
 
 import { Type } from "@sinclair/typebox";
-
-const LOAD_BALANCE_POLICIES = ["CAR", "RR", "SLO_AWARE"] as const;
+import { LOAD_BALANCE_POLICIES } from "#domain";
 
 const share = (standard: number, description: string) => Type.Number({ default: standard, minimum: 0, maximum: 1, description });
 

@@ -8,6 +8,9 @@ export interface KernelExports {
   initialize(pageLimit: number): number;
   setLargeBatchReason(reason: number): void;
   pagesInUse(): number;
+  pagesMax(): number;
+  blockEntries(): number;
+  entryBytes(): number;
 
   setBatch(batchSeq: number): void;
   selectStream(stream: number, blockSize: number, seed: number, counted: boolean, blocksMax: number): void;

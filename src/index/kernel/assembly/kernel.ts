@@ -2,6 +2,7 @@
 
 import { openBlockTable } from "./block-table";
 import {
+  blockTable,
   layOut,
   readerBytes,
   readerKeys,
@@ -14,14 +15,16 @@ import {
   storeHashes,
   storeTokens,
   streamsMax,
+  tableOf,
 } from "./layout";
 import { enterExclusive, leaveExclusive } from "./lock";
 import { initializePool } from "./page-pool";
+import { entriesOf, entryBytesOf } from "./paged-table";
 import { openStreamTable } from "./stream-table";
 import { deriveSecret, digest, digestHigh } from "./xxh3";
 
 export { setBatch, setLargeBatchReason } from "./commit-log";
-export { pagesInUse } from "./page-pool";
+export { pagesInUse, pagesMax } from "./page-pool";
 export { match } from "./match";
 export { beginPrompt, hashPrompt, rekeyPrompt } from "./prompt";
 export {
@@ -96,6 +99,20 @@ export function readerWantedAddress(): usize {
 
 export function readerBytesAddress(): usize {
   return readerBytes;
+}
+
+// For those who watch: read without the lock, as of no particular moment.
+
+/** Distinct blocks that streams hold. */
+export function blockEntries(): u32 {
+  return entriesOf(blockTable);
+}
+
+/** Bytes that the entries of all tables fill, of the pages in use. */
+export function entryBytes(): f64 {
+  let bytes = entryBytesOf(blockTable);
+  for (let stream: u32 = 0; stream <= streamsMax; stream++) bytes += entryBytesOf(tableOf(stream));
+  return bytes;
 }
 
 // For tests: the digest alone, and the lock held from outside.

@@ -22,6 +22,11 @@ export function pagesInUse(): u32 {
   return load<u32>(pool, 8);
 }
 
+/** Pages that the pool may have at most. */
+export function pagesMax(): u32 {
+  return load<u32>(pool, 12) - fixedPages;
+}
+
 /** Prepares a new memory; `limit` is the number of the first page that may not be used. */
 export function initializePool(limit: u32): void {
   store<u32>(pool, fixedPages);

@@ -30,6 +30,11 @@ function entryLog2(table: usize): u32 {
   return load<u32>(table, 12);
 }
 
+/** Bytes that its entries fill. */
+export function entryBytesOf(table: usize): f64 {
+  return <f64>entriesOf(table) * <f64>(1 << entryLog2(table));
+}
+
 // @ts-ignore: decorator
 @inline
 function isShared(table: usize): bool {
