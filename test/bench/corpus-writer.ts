@@ -76,6 +76,7 @@ export function describeStream(id: number, blockSize: number): StreamDescription
     endpoint: `tcp://engine-${id}:18000`,
     replayEndpoint: `tcp://engine-${id}:38000`,
     topic: "",
+    curveServerKey: null,
     incarnation: "",
   };
 }

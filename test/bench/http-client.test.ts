@@ -13,14 +13,17 @@ afterEach(async () => {
 /** The client's report on a server that answers like this. */
 function askServer(answer: () => Response): Promise<ClientReport> {
   server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer });
-  const order: ClientOrder = { port: server.port ?? 0, form: "JSON", tokens: [1], connections: 2, warmUpMs: 5, durationMs: 50 };
+  const question = { path: "/", form: "JSON", fields: {} } as const;
+  const order: ClientOrder = { port: server.port ?? 0, ...question, tokens: [1], connections: 2, warmUpMs: 5, durationMs: 50 };
   return runProcess<ClientReport>(CLIENT, order);
 }
 
 describe("The client process", () => {
-  test("The client process reports its rate and the answer that it got", async () => {
-    const { requestsPerSecond, answer } = await askServer(() => new Response("the answer"));
+  test("The client process reports its rate, its latencies and the answer that it got", async () => {
+    const { requestsPerSecond, p50Ms, p99Ms, answer } = await askServer(() => new Response("the answer"));
     expect(requestsPerSecond).toBeGreaterThan(0);
+    expect(p50Ms).toBeGreaterThan(0);
+    expect(p99Ms).toBeGreaterThanOrEqual(p50Ms);
     expect(answer).toBe("the answer");
   });
 

@@ -4,25 +4,30 @@ import type { Socket } from "bun";
 
 export class HttpConnection {
   readonly #request: Uint8Array;
-  readonly #onAnswer: (answer: string) => void;
+  readonly #onAnswer: (answer: string, latencyMs: number) => void;
   readonly #onFailure: (error: Error) => void;
   #sent = 0;
   #received = "";
+  #askedAtMs = 0;
 
-  private constructor(request: Uint8Array, onAnswer: (answer: string) => void, onFailure: (error: Error) => void) {
+  private constructor(
+    request: Uint8Array,
+    onAnswer: (answer: string, latencyMs: number) => void,
+    onFailure: (error: Error) => void,
+  ) {
     this.#request = request;
     this.#onAnswer = onAnswer;
     this.#onFailure = onFailure;
   }
 
   /**
-   * Opens a connection to this machine and sends the request. `onAnswer` gets each answer's body, and `onFailure` what went
+   * Opens a connection to this machine and sends the request. `onAnswer` gets each answer's body and how long it took, and `onFailure` what went
    * wrong: another status than 200, an answer without a length, or the end of the connection.
    */
   static async open(
     port: number,
     request: Uint8Array,
-    onAnswer: (answer: string) => void,
+    onAnswer: (answer: string, latencyMs: number) => void,
     onFailure: (error: Error) => void,
   ): Promise<Socket> {
     const connection = new HttpConnection(request, onAnswer, onFailure);
@@ -42,6 +47,7 @@ export class HttpConnection {
   #ask(socket: Socket): void {
     this.#sent = 0;
     this.#received = "";
+    this.#askedAtMs = performance.now();
     this.#send(socket);
   }
 
@@ -57,7 +63,7 @@ export class HttpConnection {
     if (length === undefined) {
       this.#fail(`the answer begins with ${JSON.stringify(this.#received.slice(0, headLength))}`);
     } else if (this.#received.length >= headLength + Number(length)) {
-      this.#onAnswer(this.#received.slice(headLength));
+      this.#onAnswer(this.#received.slice(headLength), performance.now() - this.#askedAtMs);
       this.#ask(socket);
     }
   }

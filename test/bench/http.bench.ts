@@ -5,7 +5,7 @@ import { Checksum } from "./checksum.ts";
 import { runProcess } from "./child-process.ts";
 import { grouped } from "./grouped.ts";
 import type { ClientOrder, ClientReport } from "./http-client.process.ts";
-import { QUERY_FORMS, type QueryForm } from "./query-request.ts";
+import { QUERY_FORMS, QUERY_PATH, type QueryForm } from "./query-request.ts";
 import { type Answer, atLeast, defineGroup, type Question, type Target } from "./question.ts";
 import type { Scale } from "./scale.ts";
 import { ServedFleet } from "./served-fleet.ts";
@@ -38,8 +38,10 @@ function questions({ promptTokens }: Scale): Question<Fixture>[] {
 async function measureQueries({ fleet, scale }: Fixture, form: QueryForm): Promise<Answer> {
   const order: ClientOrder = {
     port: fleet.port,
+    path: QUERY_PATH,
     form,
     tokens: Array.from(fleet.prompt),
+    fields: {},
     connections: CONNECTIONS,
     warmUpMs: scale.httpMs * WARM_UP_SHARE,
     durationMs: scale.httpMs,

@@ -1,8 +1,8 @@
-/** A query for a prompt in each form that the route takes. */
+/** A question about a prompt, in each form that the routes for prompts take. */
 
 import { encode } from "@msgpack/msgpack";
 
-const PATH = "/v1/internal/kv-cache/query";
+export const QUERY_PATH = "/v1/internal/kv-cache/query";
 
 export const QUERY_FORMS = ["JSON", "binary", "MessagePack"] as const;
 
@@ -14,11 +14,11 @@ const CONTENT_TYPES: Record<QueryForm, string> = {
   MessagePack: "application/msgpack",
 };
 
-/** The request as bytes, to be sent over a connection that stays open. */
-export function encodeRequest(form: QueryForm, tokens: Uint32Array): Uint8Array {
-  const body = encodeBody(form, tokens);
+/** The request as bytes, to be sent over a connection that stays open; `fields` are those besides the tokens. */
+export function encodeRequest(path: string, form: QueryForm, tokens: Uint32Array, fields: Record<string, string>): Uint8Array {
+  const body = encodeBody(form, tokens, fields);
   const head = [
-    `POST ${PATH} HTTP/1.1`,
+    `POST ${form === "binary" ? `${path}?${new URLSearchParams(fields)}` : path} HTTP/1.1`,
     "host: 127.0.0.1",
     `content-type: ${CONTENT_TYPES[form]}`,
     `content-length: ${body.length}`,
@@ -29,16 +29,16 @@ export function encodeRequest(form: QueryForm, tokens: Uint32Array): Uint8Array 
 /** Asks once. */
 export function fetchAnswer(port: number, tokens: Uint32Array): Promise<Response> {
   const headers = { "content-type": CONTENT_TYPES.binary };
-  return fetch(`http://127.0.0.1:${port}${PATH}`, { method: "POST", headers, body: encodeBody("binary", tokens) });
+  return fetch(`http://127.0.0.1:${port}${QUERY_PATH}`, { method: "POST", headers, body: encodeBody("binary", tokens, {}) });
 }
 
-function encodeBody(form: QueryForm, tokens: Uint32Array): Uint8Array<ArrayBuffer> {
+function encodeBody(form: QueryForm, tokens: Uint32Array, fields: Record<string, string>): Uint8Array<ArrayBuffer> {
   switch (form) {
     case "JSON":
-      return new TextEncoder().encode(JSON.stringify({ token_ids: Array.from(tokens) }));
+      return new TextEncoder().encode(JSON.stringify({ token_ids: Array.from(tokens), ...fields }));
     case "binary":
       return new Uint8Array(tokens.slice().buffer);
     case "MessagePack":
-      return encode({ token_ids: Array.from(tokens) });
+      return encode({ token_ids: Array.from(tokens), ...fields });
   }
 }

@@ -19,6 +19,11 @@ export interface Scale {
   httpMs: number;
   /** Processes started in turn. */
   starts: number;
+  /** Engines that come and go in turn. */
+  fleetChanges: number;
+  /** Instances in the registry, and how often all of them are looked at again. */
+  registeredInstances: number;
+  fleetRefreshes: number;
 }
 
 export const FULL_SCALE: Scale = {
@@ -32,6 +37,9 @@ export const FULL_SCALE: Scale = {
   clears: 5,
   httpMs: 3000,
   starts: 7,
+  fleetChanges: 30,
+  registeredInstances: 1000,
+  fleetRefreshes: 30,
 };
 
 export const SMALL_SCALE: Scale = {
@@ -45,4 +53,7 @@ export const SMALL_SCALE: Scale = {
   clears: 2,
   httpMs: 100,
   starts: 1,
+  fleetChanges: 1,
+  registeredInstances: 20,
+  fleetRefreshes: 2,
 };

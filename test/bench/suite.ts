@@ -1,15 +1,32 @@
 /** All benchmarks in the order of the report. */
 
 import { clear } from "./clear.bench.ts";
+import { fleet } from "./fleet.bench.ts";
+import { fleetChange } from "./fleet-change.bench.ts";
 import { http } from "./http.bench.ts";
 import { ingest } from "./ingest.bench.ts";
 import { matchOfLargeBlocks, matchOfSmallBlocks } from "./match.bench.ts";
 import { memory } from "./memory.bench.ts";
 import type { BenchGroup, Row } from "./question.ts";
+import { route, routeOverHttp } from "./route.bench.ts";
 import type { Scale } from "./scale.ts";
+import { scrape } from "./scrape.bench.ts";
 import { start } from "./start.bench.ts";
 
-const GROUPS: readonly BenchGroup[] = [matchOfLargeBlocks, matchOfSmallBlocks, ingest, http, memory, clear, start];
+const GROUPS: readonly BenchGroup[] = [
+  matchOfLargeBlocks,
+  matchOfSmallBlocks,
+  ingest,
+  http,
+  route,
+  routeOverHttp,
+  scrape,
+  memory,
+  clear,
+  start,
+  fleetChange,
+  fleet,
+];
 
 /** Names of all rows at this scale. */
 export function rowNames(scale: Scale): string[] {

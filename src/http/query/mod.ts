@@ -1,22 +1,21 @@
 /** `POST /v1/internal/kv-cache/query`: who holds how much of this prompt. */
 
 import { Elysia } from "elysia";
-import type { AppDependencies } from "../dependencies.ts";
+import type { PromptDependencies } from "../dependencies.ts";
 import { createFieldsCheck } from "../fields.ts";
 import { createInternalTokenCheck } from "../internal-token.ts";
-import { Problem } from "../problem.ts";
+import { indexBusy } from "../problem.ts";
+import { promptNamespace } from "../prompt-namespace.ts";
 import { requireReady } from "../readiness.ts";
-import { BodyBudget, decodeTokenBody, type ReceivedBody, receiveTokenBody } from "../token-body/mod.ts";
+import { decodeTokenBody, type ReceivedBody, receiveTokenBody } from "../token-body/mod.ts";
 import { describeMatches } from "./answer.ts";
-import { promptNamespace } from "./prompt-namespace.ts";
 import { type InstanceMatch, queryFields, queryRequest, queryResponses } from "./schema.ts";
 
 const checkFields = createFieldsCheck(queryFields, ["token_ids"]);
 
 /** The route with its checks in the order of their cost: token, readiness, headers, body. */
-export function createQueryRoutes({ directory, readiness, internalApiToken }: AppDependencies) {
+export function createQueryRoutes({ directory, promptBodies, readiness, internalApiToken }: PromptDependencies) {
   const checkToken = createInternalTokenCheck(internalApiToken);
-  const budget = new BodyBudget();
 
   /** Runs without a pause between writing the tokens and matching them, since the token memory is shared by all requests. */
   function answer(body: ReceivedBody): InstanceMatch[] {
@@ -24,19 +23,16 @@ export function createQueryRoutes({ directory, readiness, internalApiToken }: Ap
     const { instance_names: names, ...namespaceFields } = checkFields(fields);
     const instanceNames = names === undefined ? null : new Set(names);
     const matches = directory.match(tokenCount, instanceNames, promptNamespace(namespaceFields));
-    if (matches !== "busy") return describeMatches(matches);
-    throw new Problem("busy", {
-      detail: "Cannot match the prompt: the index was not free in time, another try is needed",
-      headers: { "retry-after": "1" },
-    });
+    if (matches === "busy") throw indexBusy("match the prompt");
+    return describeMatches(matches);
   }
 
   return new Elysia({ prefix: "/v1/internal/kv-cache", tags: ["kv-cache"] })
     .onBeforeHandle(({ request }) => {
       checkToken(request.headers);
-      requireReady(readiness);
+      requireReady(readiness.notReady(), "answer queries");
     })
-    .post("/query", async ({ request }) => ({ matches: answer(await receiveTokenBody(request, budget)) }), {
+    .post("/query", async ({ request }) => ({ matches: answer(await receiveTokenBody(request, promptBodies)) }), {
       parse: "none",
       body: queryRequest,
       response: queryResponses,

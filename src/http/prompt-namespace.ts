@@ -1,9 +1,7 @@
-/** What sets a prompt apart from others with the same tokens: the query's fields as the namespace that the index matches under. */
+/** What sets a prompt apart from others with the same tokens: a request's fields as the namespace that the index matches under. */
 
 import { type ExtraKey, extraKeyBytes, loraNameRoot, type Namespace } from "#domain";
-import type { QueryFields } from "./schema.ts";
-
-type NamespaceFields = Pick<QueryFields, "lora_name" | "cache_salt" | "extra_keys">;
+import type { NamespaceFields } from "./prompt-fields.ts";
 
 /**
  * Null for plain text on the base model; an empty text counts as absent. The salt comes last among the keys of block 0, where
