@@ -1,26 +1,29 @@
-/** Log lines for the person on call: one line an event, `key=value` fields after the sentence, on standard error. */
+/** Where the house says what an operator acts on: one line an event. Who writes the lines, and how, is decided by the process. */
 
-export type LogFields = Record<string, string | number | boolean | null>;
+import { LOG_LEVELS, type LogEvent, type LogFields, type LogLevel } from "./log-event.ts";
+import { formatText } from "./log-lines.ts";
+import { writeStandardError } from "./standard-error.ts";
+
+type Log = (message: string, fields?: LogFields) => void;
 
 export interface Logger {
-  info(message: string, fields?: LogFields): void;
-  warn(message: string, fields?: LogFields): void;
-  error(message: string, fields?: LogFields): void;
+  /** Absent unless it is asked for: in `logger.debug?.(…)` the arguments cost nothing then. */
+  debug?: Log;
+  info: Log;
+  warn: Log;
+  error: Log;
 }
 
-type Level = "INFO" | "WARN" | "ERROR";
-
-/** `2026-01-31T12:00:00.000Z INFO  Listening address=127.0.0.1:8888`; values with spaces or quotes are JSON strings. */
-export function formatLogLine(time: Date, level: Level, message: string, fields: LogFields = {}): string {
-  const pairs = Object.entries(fields).map(([key, value]) => ` ${key}=${formatValue(value)}`);
-  return `${time.toISOString()} ${level.padEnd(5)} ${message}${pairs.join("")}`;
+/** A logger that hands on every event of `leastLevel` and above. */
+export function createEventLogger(take: (event: LogEvent) => void, leastLevel: LogLevel): Logger {
+  const isTaken = (level: LogLevel) => LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(leastLevel);
+  const at = (level: LogLevel): Log =>
+    isTaken(level) ? (message, fields = {}) => take({ time: new Date(), level, message, fields }) : () => {};
+  const logger = { info: at("info"), warn: at("warn"), error: at("error") };
+  return isTaken("debug") ? { debug: at("debug"), ...logger } : logger;
 }
 
-function formatValue(value: string | number | boolean | null): string {
-  return typeof value === "string" && !/^[^\s"=]+$/.test(value) ? JSON.stringify(value) : String(value);
-}
-
-export function createLogger(write: (line: string) => void = (line) => console.error(line)): Logger {
-  const at = (level: Level) => (message: string, fields?: LogFields) => write(formatLogLine(new Date(), level, message, fields));
-  return { info: at("INFO"), warn: at("WARN"), error: at("ERROR") };
+/** A logger that writes each event from `info` on as a line of text, repeats too. */
+export function createLogger(write: (line: string) => void = writeStandardError): Logger {
+  return createEventLogger((event) => write(formatText(event)), "info");
 }

@@ -3,4 +3,7 @@
 export { assert } from "./assert.ts";
 export { type BackoffLimits, backoffDelayMs } from "./backoff.ts";
 export { type Clock, systemClock } from "./clock.ts";
-export { createLogger, formatLogLine, type LogFields, type Logger } from "./logger.ts";
+export { LOG_LEVELS, type LogFields } from "./log-event.ts";
+export { createLogger, type Logger } from "./logger.ts";
+export { createProcessLogger, LOG_FORMATS } from "./process-logger.ts";
+export { PROGRAM, SERVE_PROGRAM } from "./program.ts";
