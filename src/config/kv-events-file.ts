@@ -4,7 +4,16 @@
  */
 
 import { FormatRegistry, type Static, Type } from "@sinclair/typebox";
-import { BLOCK_SIZE_MAX, canonicalEndpoint, ENGINES, HASH_SEED_DEFAULT, HASH_SEED_MAX, RANKS_MAX } from "#domain";
+import {
+  BLOCK_SIZE_MAX,
+  CURVE_KEY_CHARACTERS,
+  canonicalEndpoint,
+  ENGINES,
+  HASH_SEED_DEFAULT,
+  HASH_SEED_MAX,
+  isCurveKey,
+  RANKS_MAX,
+} from "#domain";
 
 const ENDPOINT_FORMAT = "warmpath-endpoint";
 
@@ -14,6 +23,17 @@ const endpoint = {
   format: ENDPOINT_FORMAT,
   allowed: "tcp://host:port with a port from 1 to 65535 and no wildcard host (*, 0.0.0.0, [::])",
 };
+
+const CURVE_KEY_FORMAT = "warmpath-curve-key";
+
+FormatRegistry.Set(CURVE_KEY_FORMAT, isCurveKey);
+
+const curveServerKey = (description: string) =>
+  Type.Union([Type.String({ format: CURVE_KEY_FORMAT }), Type.Null()], {
+    default: null,
+    allowed: `a public CURVE key, ${CURVE_KEY_CHARACTERS} characters of Z85, or null`,
+    description,
+  });
 
 const blockSize = () =>
   Type.Integer({
@@ -40,6 +60,7 @@ export const Discovery = Type.Object(
       maximum: 60000,
       description: "Time between two looks at the registry",
     }),
+    curve_server_key: curveServerKey("Public key of every publisher that is encrypted with CURVE; null: in the clear"),
   },
   { additionalProperties: false },
 );
@@ -74,6 +95,7 @@ export const StreamFields = Type.Object(
       maximum: HASH_SEED_MAX,
       description: "Seed of Warmpath's content keys",
     }),
+    curve_server_key: curveServerKey("Public key of the publisher, where it is encrypted with CURVE; null: in the clear"),
   },
   { additionalProperties: false },
 );

@@ -8,4 +8,6 @@ export type { Config, KvEventsConfig } from "./config.ts";
 export { ConfigError } from "./errors.ts";
 export { helpText } from "./help.ts";
 export { loadConfig } from "./load.ts";
+export { nearestNames } from "./nearest-names.ts";
 export { settingsTable } from "./settings-table.ts";
+export type { TlsIdentity } from "./tls.ts";

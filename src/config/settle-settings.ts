@@ -33,11 +33,19 @@ export function settleSettings(given: ReadonlyMap<string, string>, environment: 
     if (Value.Check(schema, value)) {
       settings[setting] = value;
     } else {
-      const found = schema.writeOnly ? "a secret that is not shown" : JSON.stringify(text);
+      const found = schema.writeOnly ? "a secret that is not shown" : JSON.stringify(withoutUserInfo(text));
       problems.push({ setting: source, found, needed: allowedValues(schema) });
     }
   }
   return { settings, sources, problems };
+}
+
+/**
+ * An address may carry `user:password@`. Wherever that ends, the last `@` is behind it: of `http://a:b@c:1,http://d:e@f:2`
+ * only `http://***@f:2` is shown.
+ */
+function withoutUserInfo(text: string): string {
+  return text.replace(/^([a-z][a-z\d+.-]*:\/\/)?.*@/is, "$1***@");
 }
 
 /** As JSON spells it: no sign but minus, no hexadecimal, no infinity. */

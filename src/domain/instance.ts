@@ -41,6 +41,8 @@ export interface InstanceRegistration {
   hashSeed: number;
   /** Exact topic of the publishers; null: as discovery is configured. */
   topic: string | null;
+  /** Public CURVE key of the publishers, Z85; null: as discovery is configured. */
+  curveServerKey: string | null;
   /** `tcp://host:port` of each rank's publisher; null: by the rule of offsets. */
   eventEndpoints: readonly string[] | null;
   /** Of each rank's recovery endpoint, null for a rank without; null as a whole: by the rule of offsets. */

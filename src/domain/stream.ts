@@ -30,6 +30,8 @@ export interface StreamDescription {
   replayEndpoint: string | null;
   /** Exact topic of the publisher's messages. */
   topic: string;
+  /** Public CURVE key of both sockets, Z85; null: they speak in the clear. */
+  curveServerKey: string | null;
   /** The engine process that the stream was opened for, as its instance is registered; "" when that is not known. */
   incarnation: string;
 }

@@ -3,6 +3,15 @@
  * memory and becomes a sentence only where a person reads it.
  */
 
+/** What a reason's number says of the socket that it speaks of. */
+export const STREAM_SOCKET = { event: 0, replay: 1 } as const;
+
+export type StreamSocket = keyof typeof STREAM_SOCKET;
+
+function endpointOf(socket: number): string {
+  return socket === STREAM_SOCKET.event ? "the event endpoint" : "the replay endpoint";
+}
+
 const SENTENCES = {
   "not-connected": () => "not connected to the publisher yet",
   "snapshot-awaited": () => "waiting for the engine's snapshot",
@@ -34,6 +43,14 @@ const SENTENCES = {
   "large-batch": (batchSeq: number) => `batch ${batchSeq} is being applied in parts`,
   "ingest-stopped": () => "the ingest thread ended and is being started again",
   closed: () => "the stream was closed",
+  "curve-handshake-failed": (socket: number) =>
+    `${endpointOf(socket)} breaks off the CURVE handshake: it has another key than curve_server_key, or speaks no CURVE`,
+  "curve-client-denied": (socket: number) => `${endpointOf(socket)} denies Warmpath's own CURVE key`,
+  "curve-not-spoken": (socket: number) => `a curve_server_key is set, but ${endpointOf(socket)} does not speak CURVE`,
+  "curve-key-missing": (socket: number) => `${endpointOf(socket)} demands CURVE or a login, but no curve_server_key is set`,
+  "handshake-broken-off": () =>
+    "the event endpoint breaks off the handshake: nothing is behind it, or it demands CURVE and no curve_server_key is set",
+  "curve-unavailable": () => "a curve_server_key is set, but the libzmq that is loaded has no CURVE",
 } as const satisfies Record<string, (first: number, second: number) => string>;
 
 export type UnsynchronizedReason = keyof typeof SENTENCES;

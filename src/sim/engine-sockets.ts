@@ -7,7 +7,7 @@
  */
 
 import { assert } from "#base";
-import { MessageBuffer, ZmqContext, type ZmqSocket } from "#wire";
+import { type CurveServer, MessageBuffer, ZmqContext, type ZmqSocket } from "#wire";
 import { END_OF_SNAPSHOT, encodeBatchSeq } from "./xllm-codec.ts";
 
 /** Batches that wait for one slow subscriber before the engine drops them, as vLLM's publisher has it. */
@@ -38,11 +38,11 @@ export class EngineSockets {
   readonly #request = new MessageBuffer(REQUEST_FRAME_BYTES_MAX);
 
   /** Binds both sockets. Throws ZmqError when an endpoint is taken, and then leaves nothing open. */
-  constructor(endpoints: EngineEndpoints, topic: string) {
+  constructor(endpoints: EngineEndpoints, topic: string, curve: CurveServer | null) {
     this.#topic = new TextEncoder().encode(topic);
     this.#context = ZmqContext.create();
-    this.#publisher = this.#context.openSocket("PUB", { sendQueueMessages: SEND_QUEUE_BATCHES });
-    this.#router = this.#context.openSocket("ROUTER", { maxMessageBytes: REQUEST_FRAME_BYTES_MAX });
+    this.#publisher = this.#context.openSocket("PUB", { sendQueueMessages: SEND_QUEUE_BATCHES, curve });
+    this.#router = this.#context.openSocket("ROUTER", { maxMessageBytes: REQUEST_FRAME_BYTES_MAX, curve });
     try {
       this.endpoints = { event: this.#publisher.bind(endpoints.event), replay: this.#router.bind(endpoints.replay) };
     } catch (error) {

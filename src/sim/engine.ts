@@ -5,6 +5,7 @@
 
 import { assert } from "#base";
 import { HASH_SEED_DEFAULT, type StreamDescription } from "#domain";
+import type { CurveKeyPair } from "#wire";
 import type { EngineEvent } from "./engine-event.ts";
 import { type EngineEndpoints, EngineSockets } from "./engine-sockets.ts";
 import { PrefixCache, type PrefixCacheOptions } from "./prefix-cache.ts";
@@ -16,9 +17,13 @@ export interface SimulatedEngineOptions {
   cache: PrefixCacheOptions;
   dpRank?: number;
   topic?: string;
-  /** Loopback ports to bind; 0, the default, lets the system choose. */
+  /** Address to bind; 127.0.0.1 unless it is said. */
+  host?: string;
+  /** Ports to bind; 0, the default, lets the system choose. */
   eventPort?: number;
   replayPort?: number;
+  /** Keys of both sockets; null, the default: in the clear. */
+  curveKeys?: CurveKeyPair | null;
 }
 
 /**
@@ -47,6 +52,7 @@ export class SimulatedEngine {
   fault: EngineFault = "none";
   readonly #cacheOptions: PrefixCacheOptions;
   readonly #endpoints: Readonly<EngineEndpoints>;
+  readonly #curveKeys: CurveKeyPair | null;
   #cache: PrefixCache;
   /** Null while closed. */
   #sockets: EngineSockets | null;
@@ -54,14 +60,17 @@ export class SimulatedEngine {
   #restarts = 0n;
   #malformedRequests = 0;
 
-  /** Binds the engine's sockets on 127.0.0.1. Throws ZmqError when a port is taken, LibzmqNotFoundError without libzmq. */
-  constructor({ name, cache, dpRank = 0, topic = "xllm-kv", eventPort = 0, replayPort = 0 }: SimulatedEngineOptions) {
+  /** Binds the engine's sockets. Throws ZmqError when a port is taken, LibzmqNotFoundError without libzmq. */
+  constructor(options: SimulatedEngineOptions) {
+    const { name, cache, dpRank = 0, topic = "xllm-kv", curveKeys = null } = options;
+    const { host = "127.0.0.1", eventPort = 0, replayPort = 0 } = options;
     this.name = name;
     this.dpRank = dpRank;
     this.topic = topic;
     this.#cacheOptions = cache;
     this.#cache = new PrefixCache(cache);
-    this.#sockets = new EngineSockets({ event: loopback(eventPort), replay: loopback(replayPort) }, topic);
+    this.#curveKeys = curveKeys;
+    this.#sockets = this.#bind({ event: `tcp://${host}:${eventPort}`, replay: `tcp://${host}:${replayPort}` });
     this.#endpoints = this.#sockets.endpoints;
   }
 
@@ -79,7 +88,7 @@ export class SimulatedEngine {
     return this.#malformedRequests;
   }
 
-  /** How a subscriber is to be configured for this engine. */
+  /** How a subscriber on this machine is to be configured for this engine; where the host is a wildcard, with another host. */
   get stream(): StreamDescription & { replayEndpoint: string } {
     return {
       instanceName: this.name,
@@ -90,6 +99,7 @@ export class SimulatedEngine {
       endpoint: this.#endpoints.event,
       replayEndpoint: this.#endpoints.replay,
       topic: this.topic,
+      curveServerKey: this.#curveKeys?.publicKey ?? null,
       incarnation: "",
     };
   }
@@ -147,13 +157,18 @@ export class SimulatedEngine {
     });
     this.#batchSeq = 0;
     this.fault = "none";
-    this.#sockets = new EngineSockets(this.#endpoints, this.topic);
+    this.#sockets = this.#bind(this.#endpoints);
   }
 
   /** Disconnects everyone and frees the ports. Closing twice is harmless. */
   close(): void {
     this.#sockets?.close();
     this.#sockets = null;
+  }
+
+  #bind(endpoints: Readonly<EngineEndpoints>): EngineSockets {
+    const curve = this.#curveKeys === null ? null : { role: "server" as const, secretKey: this.#curveKeys.secretKey };
+    return new EngineSockets(endpoints, this.topic, curve);
   }
 
   #publish(events: EngineEvent[]): number | null {
@@ -181,8 +196,4 @@ export class SimulatedEngine {
     assert(this.#sockets !== null, `engine ${JSON.stringify(this.name)} is used before it is closed`);
     return this.#sockets;
   }
-}
-
-function loopback(port: number): string {
-  return `tcp://127.0.0.1:${port}`;
 }

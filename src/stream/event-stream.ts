@@ -9,8 +9,9 @@ import type { RecoveryReply } from "#wire";
 import { RecentBatches } from "./recent-batches.ts";
 import type { StreamSockets } from "./sockets.ts";
 import type { Drop, Effect, StreamEvent, StreamState, TransitionLimits } from "./state.ts";
-import { StreamEffects } from "./stream-effects.ts";
-import { connectionEvent, replyEvent, strayEvent } from "./stream-events.ts";
+import { StreamCounts } from "./stream-counts.ts";
+import { StreamEffects, type StreamEffectsParts } from "./stream-effects.ts";
+import { connectionEvent, type Listener, replyEvent, strayEvent } from "./stream-events.ts";
 import type { HeldBatch, StreamIndex } from "./stream-index.ts";
 import { StreamLog } from "./stream-log.ts";
 import { Timers } from "./timers.ts";
@@ -50,7 +51,9 @@ function recoveryOf({ engine, replayEndpoint }: StreamDescription): TransitionLi
 export class EventStream {
   readonly #parts: EventStreamParts;
   readonly #limits: TransitionLimits & EventStreamLimits;
+  readonly #listener: Listener;
   readonly #timers: Timers;
+  readonly #counts: StreamCounts;
   readonly #effects: StreamEffects;
   readonly #log: StreamLog;
   readonly #recent = new RecentBatches();
@@ -60,9 +63,17 @@ export class EventStream {
   constructor(parts: EventStreamParts) {
     this.#parts = parts;
     this.#limits = { ...parts.limits, recovery: recoveryOf(parts.stream) };
+    this.#listener = {
+      maxMessageBytes: parts.limits.maxMessageBytes,
+      hasCurveKey: parts.stream.curveServerKey !== null,
+    };
     this.#timers = new Timers(parts.clock);
     this.#log = new StreamLog(parts.stream, parts.index, parts.logger);
-    const onStatus = this.#log.status.bind(this.#log);
+    this.#counts = new StreamCounts(parts.clock, this.#limits);
+    const onStatus: StreamEffectsParts["onStatus"] = (problem, batchSeq) => {
+      this.#counts.status(problem);
+      this.#log.status(problem, batchSeq);
+    };
     this.#effects = new StreamEffects({ ...parts, limits: this.#limits, timers: this.#timers, onStatus });
     const { state, effects } = begin();
     this.#state = state;
@@ -87,6 +98,11 @@ export class EventStream {
     return this.#answered;
   }
 
+  /** Why it was not synchronized and for how long, and how recoveries ended. */
+  get counts(): Pick<StreamCounts, "problems" | "recoveries" | "unsynchronizedMs"> {
+    return this.#counts;
+  }
+
   /** Messages and checks not used, by reason. */
   get drops(): Readonly<Record<Drop, number>> {
     return this.#effects.drops;
@@ -106,7 +122,7 @@ export class EventStream {
     const limits = this.#limits;
     for (let event = sockets.connection(); event !== null; event = sockets.connection()) {
       if (event === "connected") this.#discardStale();
-      this.#feed(connectionEvent(event, limits.maxMessageBytes));
+      this.#feed(connectionEvent(event, this.#listener));
     }
     if (this.#state.kind === "connecting") this.#discardStale();
     let taken = 0;
@@ -170,7 +186,7 @@ export class EventStream {
     if (reply.kind === "end") this.#answered += 1;
     const asked = this.#limits.recovery === "snapshot" ? "snapshot" : "replay";
     this.#effects.snapshotAtHand = reply.kind === "snapshot" ? reply.payload : null;
-    this.#feed(replyEvent(reply, this.#limits.maxMessageBytes, asked));
+    this.#feed(replyEvent(reply, this.#listener, asked));
   }
 
   #onStray(event: StreamEvent | null): void {
@@ -180,6 +196,7 @@ export class EventStream {
 
   #feed(event: StreamEvent): void {
     const { state, effects } = transition(this.#state, event, this.#limits);
+    this.#counts.moved(this.#state, event, state);
     this.#state = state;
     this.#perform(effects);
   }

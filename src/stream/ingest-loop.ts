@@ -26,6 +26,7 @@ type Owner = { events: EventStream | null };
 export class IngestLoop {
   readonly #limits: (IngestCommand & { type: "start" })["limits"];
   readonly #pulse: Int32Array;
+  readonly #curveKeys: (IngestCommand & { type: "start" })["curveKeys"];
   readonly #logger: Logger;
   readonly #clock: Clock = systemClock;
   readonly #context = ZmqContext.create();
@@ -38,9 +39,10 @@ export class IngestLoop {
   readonly #busy = new Set<EventStream>();
   #isStopping = false;
 
-  constructor({ index, limits, pulse }: IngestCommand & { type: "start" }, logger: Logger) {
+  constructor({ index, limits, pulse, curveKeys }: IngestCommand & { type: "start" }, logger: Logger) {
     this.#limits = limits;
     this.#pulse = new Int32Array(pulse);
+    this.#curveKeys = curveKeys;
     this.#logger = logger;
     this.#buffer = new MessageBuffer(limits.maxMessageBytes);
     this.#writer = new KvIndexWriter(index);
@@ -82,11 +84,17 @@ export class IngestLoop {
   reports(): StreamReport[] {
     return [...this.#streams.values()].map(({ events, index }) => ({
       stream: events.description,
+      batches: index.batches,
+      events: { ...index.events },
       skippedEvents: index.skipped,
-      drops: events.drops,
+      drops: nonZero(events.drops),
       trailingBytes: index.trailingBytes,
       recoveriesAsked: events.recoveriesAsked,
       recoveriesAnswered: events.recoveriesAnswered,
+      recoveries: events.counts.recoveries,
+      problems: events.counts.problems,
+      unsynchronizedMs: events.counts.unsynchronizedMs,
+      lagMs: index.lagMs,
     }));
   }
 
@@ -130,7 +138,14 @@ export class IngestLoop {
 
   #threadSockets() {
     const { maxMessageBytes } = this.#limits;
-    return { context: this.#context, buffer: this.#buffer, poller: this.#poller, clock: this.#clock, maxMessageBytes };
+    return {
+      context: this.#context,
+      buffer: this.#buffer,
+      poller: this.#poller,
+      clock: this.#clock,
+      maxMessageBytes,
+      curveKeys: this.#curveKeys,
+    };
   }
 
   #pumpBusy(): void {
@@ -154,6 +169,10 @@ export class IngestLoop {
     for (const { events } of this.#streams.values()) deadlineMs = Math.min(deadlineMs, events.nextDeadlineMs);
     return Math.max(0, deadlineMs - this.#clock.nowMs());
   }
+}
+
+function nonZero(counts: Readonly<Record<string, number>>): Partial<Record<string, number>> {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }
 
 function nextTask(): Promise<void> {

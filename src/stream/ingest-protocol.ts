@@ -3,11 +3,19 @@
 import type { LogFields } from "#base";
 import type { StreamDescription, StreamReport } from "#domain";
 import type { IndexHandle } from "#index";
+import type { CurveKeyPair } from "#wire";
 import type { EventStreamLimits } from "./event-stream.ts";
 
 /** To the ingest thread. Each is followed by a wake-up call, except `start`, which begins the listening. */
 export type IngestCommand =
-  | { type: "start"; index: IndexHandle; limits: EventStreamLimits; pulse: SharedArrayBuffer }
+  | {
+      type: "start";
+      index: IndexHandle;
+      limits: EventStreamLimits;
+      pulse: SharedArrayBuffer;
+      /** Null where libzmq has no CURVE. */
+      curveKeys: CurveKeyPair | null;
+    }
   /** Ids are used again; `addition` tells one use from the next. */
   | { type: "add-stream"; id: number; addition: number; stream: StreamDescription }
   | { type: "remove-stream"; id: number }

@@ -54,6 +54,7 @@ export function inLive(state: Live, event: StreamEvent, limits: TransitionLimits
     case "replay-applied":
     case "replay-apply-failed":
     case "connected":
+    case "handshake-broken-off":
       return STAY(state);
   }
 }

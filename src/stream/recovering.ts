@@ -49,6 +49,7 @@ export function inRecovering(state: Recovering, event: StreamEvent, limits: Tran
     case "replay-applied":
     case "replay-apply-failed":
     case "connected":
+    case "handshake-broken-off":
       return STAY(state);
   }
 }

@@ -47,6 +47,7 @@ export function inReplaying(state: Replaying, event: StreamEvent, limits: Transi
       return loseSubscriber(attempt, event.problem, position);
     case "snapshot":
     case "connected":
+    case "handshake-broken-off":
       return STAY(state);
   }
 }

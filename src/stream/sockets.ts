@@ -4,6 +4,9 @@ import { assert, type Clock } from "#base";
 import type { StreamDescription } from "#domain";
 import {
   type ConnectionEvent,
+  type CurveClient,
+  type CurveKeyPair,
+  CurveUnavailableError,
   type MessageBuffer,
   type Poller,
   type ReceivedBatch,
@@ -35,6 +38,8 @@ export interface ThreadSockets<Owner> {
   poller: Poller<Owner>;
   clock: Clock;
   maxMessageBytes: number;
+  /** Warmpath's own keys for streams that have a `curveServerKey`; null where libzmq has no CURVE. */
+  curveKeys: CurveKeyPair | null;
 }
 
 export class ZmqStreamSockets<Owner> implements StreamSockets {
@@ -54,7 +59,7 @@ export class ZmqStreamSockets<Owner> implements StreamSockets {
   openSubscriber(): void {
     this.closeSubscriber();
     const { endpoint, topic } = this.#stream;
-    this.#subscriber = new Subscriber({ ...this.#thread, endpoint, topic });
+    this.#subscriber = new Subscriber({ ...this.#thread, endpoint, topic, curve: this.#curve() });
     this.#thread.poller.add(this.#subscriber.socket, this.#owner);
     this.#thread.poller.add(this.#subscriber.monitorSocket, this.#owner);
   }
@@ -77,7 +82,7 @@ export class ZmqStreamSockets<Owner> implements StreamSockets {
     const { engine, replayEndpoint } = this.#stream;
     assert(replayEndpoint !== null, "a stream asks for a recovery where there is an endpoint for it");
     const answers = engine === "xllm" ? "snapshot" : "batches";
-    this.#recovery = new RecoveryClient({ ...this.#thread, endpoint: replayEndpoint, answers });
+    this.#recovery = new RecoveryClient({ ...this.#thread, endpoint: replayEndpoint, answers, curve: this.#curve() });
     this.#thread.poller.add(this.#recovery.socket, this.#owner);
     this.#thread.poller.add(this.#recovery.monitorSocket, this.#owner);
     this.#recovery.ask(start);
@@ -97,6 +102,14 @@ export class ZmqStreamSockets<Owner> implements StreamSockets {
       this.#subscriber?.connectionDueAtMs ?? Number.POSITIVE_INFINITY,
       this.#recovery?.dueAtMs ?? Number.POSITIVE_INFINITY,
     );
+  }
+
+  #curve(): CurveClient | null {
+    const { curveServerKey: serverKey } = this.#stream;
+    if (serverKey === null) return null;
+    const { curveKeys } = this.#thread;
+    if (curveKeys === null) throw new CurveUnavailableError();
+    return { role: "client", serverKey, ...curveKeys };
   }
 
   #release(client: Subscriber | RecoveryClient): void {

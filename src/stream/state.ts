@@ -83,7 +83,9 @@ export type Timer = "answer" | "retry" | "resync" | "settle";
 export type StreamEvent =
   | { type: "connected" }
   | { type: "disconnected" }
-  /** libzmq has given the connection up: a message was too large, or the endpoint is no publisher. The subscriber is dead. */
+  /** The publisher closed the connection before it was one; the subscriber goes on trying. */
+  | { type: "handshake-broken-off"; problem: Unsynchronized }
+  /** The connection is given up: a message was too large, the endpoint is no publisher, or CURVE failed. The subscriber is dead. */
   | { type: "subscriber-lost"; problem: Unsynchronized }
   /**
    * A live batch arrived. `bytes`: what holding it costs. `isRepeat`: the very bytes of a batch seen before. `isFullState`:

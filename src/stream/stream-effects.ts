@@ -5,7 +5,7 @@
 
 import { assert, backoffDelayMs } from "#base";
 import { type Unsynchronized, unsynchronized } from "#domain";
-import { ZmqError } from "#wire";
+import { CurveUnavailableError, ZmqError } from "#wire";
 import type { StreamSockets } from "./sockets.ts";
 import { DROPS, type Drop, type Effect, type StreamEvent, type Timer, type TransitionLimits } from "./state.ts";
 import type { Adoption, HeldBatch, StreamIndex } from "./stream-index.ts";
@@ -138,8 +138,7 @@ export class StreamEffects {
       open();
       return null;
     } catch (error) {
-      if (!(error instanceof ZmqError)) throw error;
-      return { type: failure, problem: unsynchronized("socket-failed", error.errno) };
+      return { type: failure, problem: openingProblem(error) };
     }
   }
 
@@ -155,4 +154,10 @@ export class StreamEffects {
         return SETTLE_MS;
     }
   }
+}
+
+function openingProblem(error: unknown): Unsynchronized {
+  if (error instanceof CurveUnavailableError) return unsynchronized("curve-unavailable");
+  if (error instanceof ZmqError) return unsynchronized("socket-failed", error.errno);
+  throw error;
 }

@@ -8,6 +8,7 @@ import {
   SKIP_REASONS,
   type SkipReason,
   type StreamDescription,
+  type StreamReport,
   type Unsynchronized,
   unsynchronized,
 } from "#domain";
@@ -38,6 +39,9 @@ export class StreamIndex {
   readonly #groups = new AttentionGroups();
   #leftOut: Unsynchronized | null = null;
   #trailingBytes = 0;
+  #batches = 0;
+  readonly #events = { stored: 0, removed: 0, cleared: 0 };
+  #lagMs: number | null = null;
 
   /** An xLLM engine announces presence, of which its snapshot is the whole; the others announce copies, which are counted. */
   constructor(id: number, stream: StreamDescription, writer: KvIndexWriter, dialect: Dialect) {
@@ -75,6 +79,20 @@ export class StreamIndex {
     return this.#trailingBytes;
   }
 
+  /** Batches and snapshots decoded, and their events but those left out. */
+  get batches(): number {
+    return this.#batches;
+  }
+
+  get events(): Readonly<StreamReport["events"]> {
+    return this.#events;
+  }
+
+  /** Of the last live batch; null where its timestamp is no time of day. */
+  get lagMs(): number | null {
+    return this.#lagMs;
+  }
+
   holdsFullState(payload: Uint8Array): boolean {
     return this.#dialect.holdsFullState(payload);
   }
@@ -100,7 +118,9 @@ export class StreamIndex {
   apply(batchSeq: number, payload: Uint8Array): Unsynchronized | null {
     const isKnownInPart = !this.#written.strict && this.#coverage === "partial";
     const problem = this.#read(batchSeq, payload, isKnownInPart ? "known-part" : "changes");
-    return problem ?? this.#writer.commit(batchSeq, this.#coverage);
+    if (problem !== null) return problem;
+    this.#lagMs = lagMs(this.#dialect.contents.timestampSeconds);
+    return this.#writer.commit(batchSeq, this.#coverage);
   }
 
   /** Applies a batch to the state of a stream that is out of sight, which it stays. */
@@ -179,6 +199,14 @@ export class StreamIndex {
     return problem === null ? { kind: "adopted", batchSeq, isEmpty } : { kind: "unfit", problem };
   }
 
+  #count(): void {
+    const { stored, removed, cleared } = this.#dialect.contents;
+    this.#batches += 1;
+    this.#events.stored += stored;
+    this.#events.removed += removed;
+    this.#events.cleared += cleared;
+  }
+
   #unfit(problem: Unsynchronized): Adoption {
     this.hide(problem);
     return { kind: "unfit", problem };
@@ -188,9 +216,18 @@ export class StreamIndex {
   #decode(batchSeq: number, payload: Uint8Array): Unsynchronized | null {
     const { problem, rank, trailingBytes } = this.#dialect.decode(payload, this.#writer, this.#groups);
     this.#trailingBytes += trailingBytes;
+    this.#count();
     this.#leftOut = this.#writer.leftOut ?? this.#leftOut;
     if (problem !== null) return unsynchronized("batch-malformed", batchSeq);
     const isOtherRank = this.#written.strict && rank !== null && rank !== this.#stream.dpRank;
     return isOtherRank ? unsynchronized("wrong-rank", rank, this.#stream.dpRank) : null;
   }
+}
+
+/** A timestamp further away is of another clock, such as one that counts from the start of the machine. */
+const LAG_MS_MAX = 86_400_000;
+
+function lagMs(timestampSeconds: number | null): number | null {
+  const lag = Date.now() - (timestampSeconds ?? Number.NaN) * 1000;
+  return Math.abs(lag) <= LAG_MS_MAX ? lag : null;
 }

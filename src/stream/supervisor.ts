@@ -6,7 +6,8 @@
 import { assert, backoffDelayMs, type Logger } from "#base";
 import type { StreamDescription, StreamReport } from "#domain";
 import { createIndex, type IndexHandle, type IndexLimits, KvDirectory } from "#index";
-import { WakeupCaller } from "#wire";
+import { type CurveKeyPair, WakeupCaller } from "#wire";
+import { curveClientKeys } from "./curve-keys.ts";
 import type { EventStreamLimits } from "./event-stream.ts";
 import type { IngestCommand, IngestReport } from "./ingest-protocol.ts";
 import { Pulse } from "./pulse.ts";
@@ -32,6 +33,8 @@ export interface IngestSupervisorOptions {
   threadUrl?: URL;
   /** A thread that has not finished a turn for this long hangs, and is replaced. */
   hangMs?: number;
+  /** Warmpath's own CURVE key, Z85; null: a fresh one for this process. */
+  curveSecretKey?: string | null;
 }
 
 interface RunningThread {
@@ -53,18 +56,27 @@ interface AddedStream {
 export class IngestSupervisor {
   readonly directory: KvDirectory;
   readonly #options: Required<IngestSupervisorOptions>;
+  readonly #curveKeys: CurveKeyPair | null;
   readonly #streams = new Map<number, AddedStream>();
   #additions = 0;
   #index: IndexHandle;
   #thread: RunningThread | null = null;
   #crash: string | null = null;
   #crashes = 0;
+  #crashesInAll = 0;
   #restartTimer: Timer | null = null;
+  #hasStarted = false;
   #isStopping = false;
   #reportsAwaited: ((reports: StreamReport[]) => void)[] = [];
 
   private constructor(options: IngestSupervisorOptions, index: IndexHandle) {
-    this.#options = { threadUrl: new URL("./ingest-thread.ts", import.meta.url), hangMs: HANG_MS, ...options };
+    this.#options = {
+      threadUrl: new URL("./ingest-thread.ts", import.meta.url),
+      hangMs: HANG_MS,
+      curveSecretKey: null,
+      ...options,
+    };
+    this.#curveKeys = curveClientKeys(this.#options.curveSecretKey, this.#options.logger);
     this.#index = index;
     this.directory = new KvDirectory(index);
   }
@@ -112,6 +124,19 @@ export class IngestSupervisor {
     return null;
   }
 
+  /** The same until it is null for the first time: what goes on without the index when the thread is lost later. */
+  notStarted(): string[] | null {
+    if (this.#hasStarted) return null;
+    const reasons = this.notReady();
+    this.#hasStarted = reasons === null;
+    return reasons;
+  }
+
+  /** How often the ingest thread has crashed or hung; each time it is started again. */
+  get crashes(): number {
+    return this.#crashesInAll;
+  }
+
   /** What each stream has gone through; nothing when the thread does not answer in time. */
   reports(): Promise<StreamReport[]> {
     const { promise, resolve } = Promise.withResolvers<StreamReport[]>();
@@ -149,7 +174,7 @@ export class IngestSupervisor {
     worker.onmessage = ({ data }: MessageEvent<IngestReport>) => this.#onReport(thread, data);
     worker.onerror = (event) => this.#onEnd(thread, event.message);
     worker.addEventListener("close", () => this.#onEnd(thread, "it ended"));
-    this.#command({ type: "start", index: this.#index, limits, pulse: thread.pulse.memory });
+    this.#command({ type: "start", index: this.#index, limits, pulse: thread.pulse.memory, curveKeys: this.#curveKeys });
     for (const [id, added] of this.#streams) this.#command({ type: "add-stream", id, ...added });
   }
 
@@ -195,6 +220,7 @@ export class IngestSupervisor {
     if (this.#isStopping) return;
     if (performance.now() - thread.startedAtMs > RESTART_SETTLED_MS) this.#crashes = 0;
     this.#crashes += 1;
+    this.#crashesInAll += 1;
     this.directory.detach();
     this.#crash = reason;
     const delayMs = backoffDelayMs(this.#crashes, RESTART, Math.random());

@@ -39,6 +39,7 @@ function inConnecting(state: Connecting, event: StreamEvent, limits: TransitionL
       return beginRecovery({ attempt, problem: awaited(limits), known }, limits);
     case "subscriber-lost":
       return loseSubscriber(attempt, event.problem, known);
+    case "handshake-broken-off":
     case "message-malformed":
       return { state, effects: [{ type: "unsynchronize", problem: event.problem }] };
     case "batch":
@@ -79,6 +80,7 @@ function inWaiting(state: Waiting, event: StreamEvent, limits: TransitionLimits)
     case "message-malformed":
       return { state, effects: [{ type: "unsynchronize", problem: event.problem }] };
     case "connected":
+    case "handshake-broken-off":
     case "replayed":
     case "replay-applied":
     case "replay-apply-failed":

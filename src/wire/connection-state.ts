@@ -12,16 +12,20 @@
  *          joined ───────────────────▶     lost ───── overdue ──▶ given-up ("oversized")
  *                                            │ connect-retried
  *                                            └──▶ apart
+ *
+ *           any ── a failure of the handshake that libzmq names ──▶ given-up (that failure)
  */
 
-import type { MonitorEvent } from "./libzmq/monitor.ts";
+import type { HandshakeFailure, MonitorEvent } from "./libzmq/monitor.ts";
 
 /**
  * `oversized`: the peer sent a frame above the limit (or, what no real libzmq does, broke the framing after a handshake).
- * `refused`: the peer failed the handshake: no ZeroMQ, or a socket type that does not go with ours. After these two the
- * socket is dead and must be replaced; after `disconnected` it connects again by itself.
+ * `refused`: the peer failed the handshake: no ZeroMQ, or a socket type that does not go with ours. After these and after a
+ * `HandshakeFailure` the socket is dead and must be replaced; after the others it connects again by itself.
+ * `handshake-broken-off`: the peer closed within the handshake; where one side is encrypted and the other not, or with another
+ * key, that is all that the slower side may learn.
  */
-export type ConnectionEvent = "connected" | "disconnected" | "oversized" | "refused";
+export type ConnectionEvent = "connected" | "disconnected" | "handshake-broken-off" | "oversized" | "refused" | HandshakeFailure;
 
 export type ConnectionState = "apart" | "joined" | "lost" | "turned-away" | "given-up";
 
@@ -43,11 +47,18 @@ export function connectionStep(state: ConnectionState, input: ConnectionInput): 
     case "connect-retried":
       return { state: "apart", event: state === "joined" ? "disconnected" : null };
     case "disconnected":
+      if (state === "given-up") return silently(state);
       return state === "joined" ? { state: "lost", event: "disconnected" } : silently("turned-away");
     case "retry-overdue":
       if (state === "lost") return { state: "given-up", event: "oversized" };
       if (state === "turned-away") return { state: "given-up", event: "refused" };
       return silently(state);
+    case "mechanism-mismatch":
+    case "handshake-failed":
+    case "client-denied":
+      return { state: "given-up", event: input };
+    case "handshake-broken-off":
+      return { state, event: input };
   }
 }
 

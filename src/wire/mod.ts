@@ -25,9 +25,19 @@ export { SglangDialect } from "./dialects/sglang.ts";
 export { VllmDialect } from "./dialects/vllm.ts";
 export { XllmDialect } from "./dialects/xllm.ts";
 export { ZmqContext } from "./libzmq/context.ts";
+export {
+  type CurveClient,
+  type CurveKeyPair,
+  type CurveServer,
+  CurveUnavailableError,
+  createCurveKeyPair,
+  curveKeyPairOf,
+  hasCurve,
+} from "./libzmq/curve.ts";
 export { type LibzmqAttempt, LibzmqNotFoundError, ZmqError } from "./libzmq/errors.ts";
 export { loadLibzmq } from "./libzmq/locate.ts";
 export { MessageBuffer } from "./libzmq/message-buffer.ts";
+export type { HandshakeFailure } from "./libzmq/monitor.ts";
 export { Poller } from "./libzmq/poller.ts";
 export type { ReceiveResult, SocketOptions, ZmqSocket } from "./libzmq/socket.ts";
 export { WakeupCaller, WakeupListener } from "./libzmq/wakeup.ts";

@@ -2,6 +2,7 @@
 
 import type { Clock } from "#base";
 import type { ZmqContext } from "./libzmq/context.ts";
+import type { CurveClient } from "./libzmq/curve.ts";
 import type { MessageBuffer } from "./libzmq/message-buffer.ts";
 
 export interface ReceiverOptions {
@@ -13,4 +14,6 @@ export interface ReceiverOptions {
   /** Shared by all receivers of the thread, made for at least `maxMessageBytes`. */
   buffer: MessageBuffer;
   clock: Clock;
+  /** Null and absent alike: in the clear. */
+  curve?: CurveClient | null;
 }

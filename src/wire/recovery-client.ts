@@ -12,6 +12,7 @@ import { assert } from "#base";
 import { type ConnectionWatch, connectWatched } from "./connection-watch.ts";
 import { isEndMarker, NUMBER_FRAME_BYTES, readFrameNumber, writeFrameNumber } from "./frame-number.ts";
 import type { MessageBuffer } from "./libzmq/message-buffer.ts";
+import type { HandshakeFailure } from "./libzmq/monitor.ts";
 import type { ZmqSocket } from "./libzmq/socket.ts";
 import type { ReceiverOptions } from "./receiver-options.ts";
 
@@ -36,8 +37,9 @@ export interface RecoveryClientOptions extends ReceiverOptions {
 /**
  * `snapshot`, `batch`: by what the engine answers with; the payload is a view of the buffer, valid until anything is received
  * into it. `end`: nothing more follows, which does not say that everything before it arrived. `malformed`: frames of another
- * shape. `oversized`: the reply is larger than the limit. `refused`: the endpoint is no recovery endpoint. After the last two
- * the request has failed.
+ * shape. `oversized`: the reply is larger than the limit. `refused`: the endpoint is no recovery endpoint. The others are
+ * failures of its handshake, and `handshake-broken-off` is told of an encrypted one alone. After all of these the request has
+ * failed.
  */
 export type RecoveryReply =
   | { kind: "snapshot"; watermark: number; payload: Uint8Array }
@@ -45,7 +47,8 @@ export type RecoveryReply =
   | { kind: "end" }
   | { kind: "malformed" }
   | { kind: "oversized" }
-  | { kind: "refused" };
+  | { kind: "refused" }
+  | { kind: HandshakeFailure | "handshake-broken-off" };
 
 const END: RecoveryReply = { kind: "end" };
 const MALFORMED: RecoveryReply = { kind: "malformed" };
@@ -58,17 +61,20 @@ export class RecoveryClient {
   readonly #buffer: MessageBuffer;
   readonly #watch: ConnectionWatch;
   readonly #answers: RecoveryAnswers;
+  readonly #isEncrypted: boolean;
   readonly #snapshot = { kind: "snapshot" as const, watermark: 0, payload: DELIMITER };
   readonly #batch = { kind: "batch" as const, batchSeq: 0, payload: DELIMITER };
 
   /** Starts connecting. Throws ZmqError for an endpoint that makes no sense. */
-  constructor({ context, endpoint, answers, maxMessageBytes, buffer, clock }: RecoveryClientOptions) {
+  constructor({ context, endpoint, answers, maxMessageBytes, buffer, clock, curve = null }: RecoveryClientOptions) {
     this.#buffer = buffer;
     this.#answers = answers;
+    this.#isEncrypted = curve !== null;
     const options = {
       maxMessageBytes,
       receiveQueueMessages: RECEIVE_QUEUE_MESSAGES[answers],
       reconnectIntervalMs: RECONNECT_INTERVAL_MS,
+      curve,
     };
     const { socket, watch } = connectWatched(context, clock, "DEALER", options, endpoint);
     this.socket = socket;
@@ -143,8 +149,23 @@ export class RecoveryClient {
   /** A connection that comes and goes is no reply: the request's timeout judges that. */
   #connectionReply(): RecoveryReply | null {
     for (let event = this.#watch.next(); event !== null; event = this.#watch.next()) {
-      if (event === "oversized") return OVERSIZED;
-      if (event === "refused") return REFUSED;
+      switch (event) {
+        case "oversized":
+          return OVERSIZED;
+        case "refused":
+          return REFUSED;
+        case "mechanism-mismatch":
+        case "handshake-failed":
+        case "client-denied":
+          return { kind: event };
+        case "handshake-broken-off":
+          // In the clear it is most likely one that is not up yet.
+          if (this.#isEncrypted) return { kind: event };
+          break;
+        case "connected":
+        case "disconnected":
+          break;
+      }
     }
     return null;
   }

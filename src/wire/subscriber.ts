@@ -54,7 +54,7 @@ export class Subscriber {
   readonly #malformed = { kind: "malformed-frames" as const, frames: 0 };
 
   /** Starts connecting, and goes on trying for as long as it is open. Throws ZmqError for an endpoint that makes no sense. */
-  constructor({ context, endpoint, topic, maxMessageBytes, buffer, clock }: SubscriberOptions) {
+  constructor({ context, endpoint, topic, maxMessageBytes, buffer, clock, curve = null }: SubscriberOptions) {
     this.#topic = new TextEncoder().encode(topic);
     this.#buffer = buffer;
     const options = {
@@ -65,6 +65,7 @@ export class Subscriber {
       reconnectIntervalMs: RECONNECT_INTERVAL_MS,
       reconnectIntervalMaxMs: RECONNECT_INTERVAL_MAX_MS,
       subscription: this.#topic,
+      curve,
     };
     const { socket, watch } = connectWatched(context, clock, "SUB", options, endpoint);
     this.socket = socket;
@@ -96,8 +97,8 @@ export class Subscriber {
   }
 
   /**
-   * The next change of the connection, or null. After `oversized` and `refused` this subscriber is dead: close it and open
-   * another. Messages of a lost connection stay receivable, so drain `receive` first.
+   * The next change of the connection, or null. After any but `connected`, `disconnected` and `handshake-broken-off` this
+   * subscriber is dead: close it and open another. Messages of a lost connection stay receivable, so drain `receive` first.
    */
   connection(): ConnectionEvent | null {
     return this.#watch.next();

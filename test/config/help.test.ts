@@ -3,7 +3,7 @@ import { helpText, settingsTable } from "#config";
 import { SETTINGS_GROUPS, Settings } from "../../src/config/settings.ts";
 
 const GROUPS = {
-  Service: ["host", "http_server_port", "internal_api_token"],
+  Service: ["host", "http_server_port", "tls_cert", "tls_key", "internal_api_token", "log_format", "log_level"],
   Routing: [
     "load_balance_policy",
     "car_prefill_lambda",
@@ -26,7 +26,7 @@ const GROUPS = {
     "load_report_max_age_ms",
     "load_scrape_interval_ms",
   ],
-  "KV events": ["kv_events_config_file"],
+  "KV events": ["kv_events_config_file", "curve_secret_key_file"],
 };
 
 const SETTINGS = Object.values(GROUPS).flat();
@@ -38,6 +38,7 @@ const FILE_FIELDS = [
   "discovery.event_port_offset",
   "discovery.replay_port_offset",
   "discovery.refresh_interval_ms",
+  "discovery.curve_server_key",
   "max_streams",
   "max_blocks_per_stream",
   "max_message_bytes",
@@ -52,6 +53,7 @@ const FILE_FIELDS = [
   "streams[].replay_endpoint",
   "streams[].topic",
   "streams[].hash_seed",
+  "streams[].curve_server_key",
 ];
 
 test("helpText lists every setting as flag and variable, and every field of the file", () => {

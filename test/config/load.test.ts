@@ -1,6 +1,8 @@
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { type Config, ConfigError, loadConfig } from "#config";
-import { configFile } from "./config-file.ts";
+import { configFile, removeConfigFiles } from "./config-file.ts";
+
+afterAll(removeConfigFiles);
 
 async function load(args: string[], environment: Record<string, string | undefined> = {}): Promise<Config> {
   const config = await loadConfig(args, environment);
@@ -21,7 +23,10 @@ test("loadConfig without flags, environment and file gives every default", async
   expect(await load([])).toEqual({
     host: "127.0.0.1",
     httpServerPort: 8888,
+    tls: null,
     internalApiToken: "",
+    logFormat: "auto",
+    logLevel: "info",
     loadBalancePolicy: "CAR",
     carPrefillLambda: 0.5,
     carHostHitWeight: 0.5,
@@ -42,6 +47,7 @@ test("loadConfig without flags, environment and file gives every default", async
     loadReportMaxAgeMs: 10000,
     loadScrapeIntervalMs: 1000,
     kvEventsConfigFile: "",
+    curveSecretKey: null,
     kvEvents: {
       maxStreams: 128,
       maxBlocksPerStream: 262144,
@@ -53,6 +59,7 @@ test("loadConfig without flags, environment and file gives every default", async
         enabled: false,
         blockSize: 128,
         topic: "",
+        curveServerKey: null,
         eventPortOffset: 10000,
         replayPortOffset: 30000,
         refreshIntervalMs: 1000,
@@ -173,6 +180,18 @@ test("loadConfig refuses an address of etcd without a port, and a namespace that
     `--etcd-addr: found "etcd", needed ${ETCD_ADDRESSES}`,
     'WARMPATH_ETCD_NAMESPACE: found "a\\n", needed text without control characters; "a" and "/a/" both mean the key prefix "/a/"',
   ]);
+});
+
+test.each([
+  ["http://user:s3cret@etcd:2379", "http://***@etcd:2379"],
+  ["user:s3cret@etcd:2379", "***@etcd:2379"],
+  ["http://user:s3c@ret/@etcd:2379", "http://***@etcd:2379"],
+  ["http://user:s3cret@a:1,http://user:s3cret@b:1", "http://***@b:1"],
+  ["HTTPS://user:s3cret\n@etcd", "HTTPS://***@etcd"],
+])("loadConfig refuses etcd address %j and shows it as %j", async (address, shown) => {
+  const rest = `found ${JSON.stringify(shown)}, needed ${ETCD_ADDRESSES}`;
+  expect(await problems(["--etcd-addr", address])).toEqual([`--etcd-addr: ${rest}`]);
+  expect(await problems([], { WARMPATH_ETCD_ADDR: address })).toEqual([`WARMPATH_ETCD_ADDR: ${rest}`]);
 });
 
 test("loadConfig takes credentials for etcd from the environment", async () => {

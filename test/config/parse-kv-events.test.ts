@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { parseKvEvents } from "../../src/config/parse-kv-events.ts";
 
+const CURVE_KEY = "a public CURVE key, 40 characters of Z85, or null";
+
 const ENDPOINT = "tcp://host:port with a port from 1 to 65535 and no wildcard host (*, 0.0.0.0, [::])";
 const XLLM_REPLAY = 'tcp://host:port, where engine "xllm" answers with its snapshot';
 
@@ -32,6 +34,7 @@ test("parseKvEvents reads a file with discovery", () => {
     enabled: true,
     blockSize: 128,
     topic: "xllm-kv",
+    curveServerKey: null,
     eventPortOffset: 10000,
     replayPortOffset: 30000,
     refreshIntervalMs: 1000,
@@ -63,6 +66,7 @@ test("parseKvEvents reads a file with streams and limits", () => {
       enabled: false,
       blockSize: 128,
       topic: "",
+      curveServerKey: null,
       eventPortOffset: 10000,
       replayPortOffset: 30000,
       refreshIntervalMs: 1000,
@@ -77,6 +81,7 @@ test("parseKvEvents reads a file with streams and limits", () => {
         endpoint: "tcp://[::1]:18000",
         replayEndpoint: "tcp://[::1]:38000",
         topic: "",
+        curveServerKey: null,
         incarnation: "",
       },
       {
@@ -88,6 +93,7 @@ test("parseKvEvents reads a file with streams and limits", () => {
         endpoint: "tcp://A:1",
         replayEndpoint: "tcp://A:65535",
         topic: "kv",
+        curveServerKey: null,
         incarnation: "",
       },
     ],
@@ -100,6 +106,7 @@ test("parseKvEvents fills an empty discovery with defaults and permits empty str
     enabled: false,
     blockSize: 128,
     topic: "",
+    curveServerKey: null,
     eventPortOffset: 10000,
     replayPortOffset: 30000,
     refreshIntervalMs: 1000,
@@ -150,7 +157,7 @@ test.each([
   [
     { discovery: { "a/b": 1 } },
     "discovery.a/b: found an unknown field, needed one of enabled, block_size, topic, event_port_offset, " +
-      "replay_port_offset, refresh_interval_ms",
+      "replay_port_offset, refresh_interval_ms, curve_server_key",
   ],
   [
     { discovery: { event_port_offset: 30000 } },
@@ -189,8 +196,10 @@ test.each([
   [
     { streams: [stream(0, { endpiont: "" })] },
     "streams[0].endpiont: found an unknown field, needed one of instance_name, dp_rank, engine, block_size, endpoint, " +
-      "replay_endpoint, topic, hash_seed",
+      "replay_endpoint, topic, hash_seed, curve_server_key",
   ],
+  [{ discovery: { curve_server_key: "" } }, `discovery.curve_server_key: found "", needed ${CURVE_KEY}`],
+  [{ streams: [stream(0, { curve_server_key: "0" })] }, `streams[0].curve_server_key: found "0", needed ${CURVE_KEY}`],
   [{ discovery: {}, streams: [stream(0)] }, "streams: found 1 beside discovery, needed either discovery or streams"],
   [
     { discovery: { enabled: false }, streams: [stream(0)] },
@@ -230,6 +239,14 @@ test("parseKvEvents reads streams of every engine, with a replay endpoint or nul
     ["vllm", null],
     ["sglang", null],
   ]);
+});
+
+test("parseKvEvents reads a CURVE key for all instances, and one for each stream", () => {
+  const key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7";
+  const file = (content: object) => parseKvEvents(JSON.stringify(content)).kvEvents;
+  expect(file({ discovery: { curve_server_key: key } })?.discovery.curveServerKey).toBe(key);
+  const streams = [stream(0, { curve_server_key: key }), stream(1, { curve_server_key: null }), stream(2)];
+  expect(file({ streams })?.streams.map(({ curveServerKey }) => curveServerKey)).toEqual([key, null, null]);
 });
 
 test("parseKvEvents takes one rank of two instances and two ranks of one for different streams", () => {

@@ -229,6 +229,7 @@ describe("SimulatedEngine ports", () => {
       endpoint: expect.stringMatching(/^tcp:\/\/127\.0\.0\.1:[1-9]\d*$/),
       replayEndpoint: expect.stringMatching(/^tcp:\/\/127\.0\.0\.1:[1-9]\d*$/),
       topic: "xllm-kv",
+      curveServerKey: null,
       incarnation: "",
     });
   });

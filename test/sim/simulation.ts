@@ -136,6 +136,7 @@ class Simulation {
       endpoint: `tcp://engine-${id}:1`,
       replayEndpoint: this.#recovery === "none" ? null : `tcp://engine-${id}:2`,
       topic: "",
+      curveServerKey: null,
       incarnation: "",
     };
     const parts = {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { CurveUnavailableError } from "#wire";
 import { NO_DESCRIPTORS } from "./fake-sockets.ts";
 import { blocks, cleared, payload, StreamScene } from "./scene.ts";
 
@@ -30,6 +31,25 @@ describe("EventStream, beginning", () => {
     scene.waitForRetry();
     scene.snapshot(7, blocks(0, 3));
     expect(scene.answer).toBe("7: 3 of 3");
+  });
+
+  test("EventStream says that handshakes are broken off while its subscriber goes on trying, and recovers at once", () => {
+    scene.sockets.connections.push("handshake-broken-off", "handshake-broken-off");
+    scene.pump();
+    expect(scene.answer).toBe(
+      "the event endpoint breaks off the handshake: nothing is behind it, or it demands CURVE and no curve_server_key is set",
+    );
+    expect(scene.sockets).toMatchObject({ subscribers: 1, isSubscriberOpen: true });
+    scene.connect();
+    scene.snapshot(7, blocks(0, 3));
+    expect(scene.answer).toBe("7: 3 of 3");
+  });
+
+  test("EventStream says that a stream which is to be encrypted cannot be", () => {
+    scene.sockets.failure = new CurveUnavailableError();
+    scene.connect();
+    expect(scene.answer).toBe("a curve_server_key is set, but the libzmq that is loaded has no CURVE");
+    expect(scene.state).toMatchObject({ kind: "waiting" });
   });
 
   test("EventStream passes on an error that is no socket's", () => {
@@ -97,6 +117,12 @@ describe("EventStream, recovering", () => {
     ["is malformed", { kind: "malformed" }, "the snapshot cannot be decoded"],
     ["is too large", { kind: "oversized" }, "snapshot larger than max_message_bytes 10000"],
     ["is refused", { kind: "refused" }, "the replay endpoint refuses requests"],
+    ["is denied to our key", { kind: "client-denied" }, "the replay endpoint denies Warmpath's own CURVE key"],
+    [
+      "would be encrypted",
+      { kind: "mechanism-mismatch" },
+      "the replay endpoint demands CURVE or a login, but no curve_server_key is set",
+    ],
     ["ends before it began", { kind: "end" }, "the snapshot cannot be decoded"],
   ] as const;
 
@@ -357,6 +383,9 @@ describe("EventStream, reconnecting", () => {
   const DEAD = [
     ["oversized", "message larger than max_message_bytes 10000"],
     ["refused", "the event endpoint refuses subscribers"],
+    ["client-denied", "the event endpoint denies Warmpath's own CURVE key"],
+    ["mechanism-mismatch", "the event endpoint demands CURVE or a login, but no curve_server_key is set"],
+    ["handshake-failed", "the event endpoint refuses subscribers"],
   ] as const;
 
   test.each(DEAD)("EventStream replaces a subscriber that is dead: %s", (event, reason) => {

@@ -65,6 +65,7 @@ export class ModelledStream {
     switch (event.type) {
       case "connected":
       case "disconnected":
+      case "handshake-broken-off":
       case "subscriber-lost":
       case "batch":
       case "message-malformed":

@@ -20,6 +20,7 @@ export const STREAM: StreamDescription = {
   endpoint: "tcp://10.0.0.5:18000",
   replayEndpoint: "tcp://10.0.0.5:38000",
   topic: "xllm-kv",
+  curveServerKey: null,
   incarnation: "",
 };
 

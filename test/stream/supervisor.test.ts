@@ -203,6 +203,7 @@ describe("IngestSupervisor after a crash", () => {
     scene.grow(scene.engines[1], 5);
     await scene.until("the second engine's growth", () => scene.supervisor.notReady() === null && scene.hits["engine-2"] === 5);
     expect(scene.errors).toHaveLength(1);
+    expect(scene.supervisor.crashes).toBe(1);
   });
 
   test("IngestSupervisor answers nothing from the dead thread's index once it knows of the crash", async () => {

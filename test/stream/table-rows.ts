@@ -33,7 +33,14 @@ export interface DescribedTable {
 }
 
 const problem = (
-  type: "subscriber-lost" | "message-malformed" | "batch-failed" | "request-failed" | "adopt-failed" | "replay-apply-failed",
+  type:
+    | "handshake-broken-off"
+    | "subscriber-lost"
+    | "message-malformed"
+    | "batch-failed"
+    | "request-failed"
+    | "adopt-failed"
+    | "replay-apply-failed",
 ): TableRow => ({ event: { type, problem: PROBLEM } });
 const timer = (name: Timer, states: Record<string, StreamState> = {}): TableRow => ({
   event: { type: "timer", timer: name },
@@ -46,6 +53,7 @@ const withWatermark = (watermark: number): Record<string, StreamState> => ({
 
 const COMMON: Record<string, TableRow> = {
   disconnected: { event: { type: "disconnected" } },
+  "handshake-broken-off": problem("handshake-broken-off"),
   "subscriber-lost": problem("subscriber-lost"),
   "message-malformed": problem("message-malformed"),
   "batch: next in order": { event: batch(21) },

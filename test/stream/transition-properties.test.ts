@@ -41,6 +41,7 @@ const event: fc.Arbitrary<StreamEvent> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       type: fc.constantFrom(
+        "handshake-broken-off" as const,
         "subscriber-lost" as const,
         "message-malformed" as const,
         "batch-failed" as const,

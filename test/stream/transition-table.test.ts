@@ -19,6 +19,7 @@ const STATE_KINDS = Object.keys({
 const EVENT_TYPES = Object.keys({
   connected: true,
   disconnected: true,
+  "handshake-broken-off": true,
   "subscriber-lost": true,
   batch: true,
   "message-malformed": true,

@@ -40,6 +40,25 @@ describe("connectionStep", () => {
     expect(follow("disconnected", "connect-retried", "retry-overdue").events).toEqual([]);
   });
 
+  test.each(["mechanism-mismatch", "handshake-failed", "client-denied"] as const)(
+    "connectionStep tells %s at once and once, whatever follows it",
+    (failure) => {
+      expect(follow(failure, "disconnected", "retry-overdue")).toEqual({ state: "given-up", events: [failure] });
+      expect(follow("handshake-succeeded", "disconnected", "connect-retried", failure, "disconnected")).toEqual({
+        state: "given-up",
+        events: ["connected", "disconnected", failure],
+      });
+    },
+  );
+
+  test("connectionStep tells each handshake that is broken off, and follows libzmq's next try", () => {
+    const inputs = ["handshake-broken-off", "disconnected", "connect-retried"] as const;
+    expect(follow(...inputs, ...inputs, "handshake-succeeded")).toEqual({
+      state: "joined",
+      events: ["handshake-broken-off", "handshake-broken-off", "connected"],
+    });
+  });
+
   test("connectionStep follows libzmq whatever it believed: a retry means apart, a handshake joined", () => {
     for (const state of STATES) {
       const lost = state === "joined" ? "disconnected" : null;

@@ -24,8 +24,20 @@ export interface BatchOutcome {
   trailingBytes: number;
 }
 
+/** What was in a batch, counted. The decoder reuses the object. */
+export interface BatchContents {
+  /** When the engine says that it made the batch; null when it does not, or not by a number. */
+  timestampSeconds: number | null;
+  /** Events delivered to the sink, by type. */
+  stored: number;
+  removed: number;
+  cleared: number;
+}
+
 /** A decoder is one thread's; it keeps scratch memory as large as the largest event so far. */
 export interface Dialect {
+  /** Of the batch that was decoded last. */
+  readonly contents: Readonly<BatchContents>;
   /**
    * Delivers the events of one batch to `sink` in order. Throws only what `sink` throws. `groups` is what the stream's batches
    * before have taught; without it the batch stands alone.

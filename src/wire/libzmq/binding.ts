@@ -22,6 +22,9 @@ const FUNCTIONS = {
   zmq_recv: { args: [ptr, ptr, u64, i32], returns: i32 },
   zmq_poll: { args: [ptr, i32, i64], returns: i32 },
   zmq_socket_monitor: { args: [ptr, ptr, i32], returns: i32 },
+  zmq_has: { args: [ptr], returns: i32 },
+  zmq_curve_keypair: { args: [ptr, ptr], returns: i32 },
+  zmq_curve_public: { args: [ptr, ptr], returns: i32 },
 } as const;
 
 export type LibzmqFunctions = ReturnType<typeof dlopen<typeof FUNCTIONS>>["symbols"];

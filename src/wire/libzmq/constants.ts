@@ -17,6 +17,10 @@ export const OPTION = {
   SNDHWM: 23, // i32, messages
   RCVHWM: 24, // i32, messages
   LAST_ENDPOINT: 32, // text
+  CURVE_SERVER: 47, // i32, 1 for the side whose key the other knows
+  CURVE_PUBLICKEY: 48, // Z85 text
+  CURVE_SECRETKEY: 49, // Z85 text
+  CURVE_SERVERKEY: 50, // Z85 text
   HEARTBEAT_IVL: 75, // i32, ms
   HEARTBEAT_TIMEOUT: 77, // i32, ms
 } as const;
@@ -31,8 +35,14 @@ export const POLLIN = 1;
 export const MONITOR_EVENT = {
   CONNECT_RETRIED: 0x0004,
   DISCONNECTED: 0x0200,
+  HANDSHAKE_FAILED_NO_DETAIL: 0x0800,
   HANDSHAKE_SUCCEEDED: 0x1000,
+  HANDSHAKE_FAILED_PROTOCOL: 0x2000,
+  HANDSHAKE_FAILED_AUTH: 0x4000,
 } as const;
+
+/** Value of HANDSHAKE_FAILED_PROTOCOL when the two sides are not set to the same security mechanism. */
+export const MECHANISM_MISMATCH = 0x1100_0002;
 
 /** libzmq numbers its own errors, and those a platform lacks, from here. */
 export const ZMQ_ERRNO_BASE = 156_384_712;

@@ -1,13 +1,14 @@
 /**
- * Finds a libzmq that loads: the one the operator names, else the zeromq npm package's prebuilt addons (they export the C API;
- * which of them loads depends on the machine's C library, so each is tried), else the system's. Deterministic: all threads
- * of a process get the same file, which sharing a context needs.
+ * Finds a libzmq that loads: the one the operator names, else the one inside the single executable or the zeromq npm package's
+ * prebuilt addons (they export the C API; which of them loads depends on the machine's C library, so each is tried), else the
+ * system's. Deterministic: all threads of a process get the same file, which sharing a context needs.
  */
 
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Libzmq, openLibzmq } from "./binding.ts";
+import { embeddedCandidates, type LibzmqCandidate } from "./embedded.ts";
 import { type LibzmqAttempt, LibzmqNotFoundError } from "./errors.ts";
 
 export const LIBZMQ_VARIABLE = "WARMPATH_LIBZMQ";
@@ -15,9 +16,13 @@ export const LIBZMQ_VARIABLE = "WARMPATH_LIBZMQ";
 /** 4.2 is the first with heartbeats. */
 const MINIMUM_VERSION = [4, 2] as const;
 
-const SYSTEM_NAMES: Partial<Record<NodeJS.Platform, readonly string[]>> = {
-  linux: ["libzmq.so.5"],
-  darwin: ["libzmq.5.dylib", "/opt/homebrew/lib/libzmq.5.dylib", "/usr/local/lib/libzmq.5.dylib"],
+/** Where Debian has the libraries of this machine. */
+const DEBIAN_FOLDER = `/usr/lib/${process.arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu`;
+
+/** Whole paths: of a bare name that no system folder has, Bun loads the file in the current folder, whoever put it there. */
+const SYSTEM_PATHS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  linux: [DEBIAN_FOLDER, "/usr/lib64", "/usr/lib", "/usr/local/lib"].map((folder) => join(folder, "libzmq.so.5")),
+  darwin: ["/opt/homebrew/lib/libzmq.5.dylib", "/usr/local/lib/libzmq.5.dylib"],
 };
 
 let loaded: Libzmq | null = null;
@@ -31,13 +36,16 @@ export function loadLibzmq(): Libzmq {
 /** The first candidate that `open` loads. With `explicitPath` that is the only candidate. Throws LibzmqNotFoundError. */
 export function locateLibzmq(explicitPath: string | undefined, open: (path: string) => Libzmq = openLibzmq): Libzmq {
   const attempts: LibzmqAttempt[] = [];
-  for (const path of explicitPath ? [explicitPath] : listCandidates()) {
+  for (const candidate of explicitPath ? [fileAt(explicitPath)] : listCandidates()) {
+    let path = candidate.name;
     try {
+      path = candidate.path();
       const library = open(path);
       if (isNewEnough(library.version)) return library;
-      attempts.push({ path, reason: `version ${library.version.join(".")}, at least ${MINIMUM_VERSION.join(".")} is needed` });
+      const reason = `version ${library.version.join(".")}, at least ${MINIMUM_VERSION.join(".")} is needed`;
+      attempts.push({ path: candidate.name, reason });
     } catch (error) {
-      attempts.push({ path, reason: describeLoadError(error, path) });
+      attempts.push({ path: candidate.name, reason: describeLoadError(error, path) });
     }
   }
   throw new LibzmqNotFoundError(
@@ -48,10 +56,19 @@ export function locateLibzmq(explicitPath: string | undefined, open: (path: stri
   );
 }
 
-function listCandidates(): string[] {
+function listCandidates(): LibzmqCandidate[] {
+  const own = Bun.isStandaloneExecutable ? embeddedCandidates() : packageFiles().map(fileAt);
+  return [...own, ...(SYSTEM_PATHS[process.platform] ?? []).map(fileAt)];
+}
+
+function fileAt(path: string): LibzmqCandidate {
+  return { name: path, path: () => path };
+}
+
+function packageFiles(): string[] {
   const folder = packageBuildFolder();
   const builds = orderBuilds(folder ? listFolder(folder) : [], runtimeLibc());
-  return [...builds.map((build) => join(folder ?? "", build, "addon.node")), ...(SYSTEM_NAMES[process.platform] ?? [])];
+  return builds.map((build) => join(folder ?? "", build, "addon.node"));
 }
 
 /**

@@ -8,7 +8,7 @@
 import { threadId } from "node:worker_threads";
 import { assert } from "#base";
 import { lastZmqError, toCString } from "./binding.ts";
-import { MONITOR_EVENT } from "./constants.ts";
+import { MECHANISM_MISMATCH, MONITOR_EVENT } from "./constants.ts";
 import type { ZmqContext } from "./context.ts";
 import { loadLibzmq } from "./locate.ts";
 import { MessageBuffer } from "./message-buffer.ts";
@@ -16,16 +16,24 @@ import type { ZmqSocket } from "./socket.ts";
 
 /**
  * `handshake-succeeded`: a peer is there and messages can flow. `disconnected`: a connection ended, before or after its
- * handshake. `connect-retried`: libzmq will try again by itself.
+ * handshake. `connect-retried`: libzmq will try again by itself. `mechanism-mismatch`: the two sides are set to different
+ * security mechanisms. `handshake-failed`: the peer broke the protocol. `client-denied`: the peer does not accept our key.
+ * `handshake-broken-off`: the peer closed the connection within the handshake, for a reason that it did not tell.
  */
-export type MonitorEvent = "handshake-succeeded" | "disconnected" | "connect-retried";
+export type MonitorEvent = "handshake-succeeded" | "disconnected" | "connect-retried" | "handshake-broken-off" | HandshakeFailure;
+
+/** After these libzmq does not try again. */
+export type HandshakeFailure = "mechanism-mismatch" | "handshake-failed" | "client-denied";
 
 const EVENT_BY_BIT = new Map<number, MonitorEvent>([
   [MONITOR_EVENT.HANDSHAKE_SUCCEEDED, "handshake-succeeded"],
   [MONITOR_EVENT.DISCONNECTED, "disconnected"],
   [MONITOR_EVENT.CONNECT_RETRIED, "connect-retried"],
+  [MONITOR_EVENT.HANDSHAKE_FAILED_NO_DETAIL, "handshake-broken-off"],
+  [MONITOR_EVENT.HANDSHAKE_FAILED_PROTOCOL, "handshake-failed"],
+  [MONITOR_EVENT.HANDSHAKE_FAILED_AUTH, "client-denied"],
 ]);
-const EVENT_MASK = MONITOR_EVENT.HANDSHAKE_SUCCEEDED | MONITOR_EVENT.DISCONNECTED | MONITOR_EVENT.CONNECT_RETRIED;
+const EVENT_MASK = [...EVENT_BY_BIT.keys()].reduce((mask, bit) => mask | bit);
 
 /** Two frames: event u16 and value u32 in native order, then the endpoint, which is not needed and may be cut off. */
 const eventBuffer = new MessageBuffer(0);
@@ -60,7 +68,8 @@ export class SocketMonitor {
     if (this.socket.receive(eventBuffer) === "would-block") return null;
     const event = EVENT_BY_BIT.get(eventView.getUint16(0, true));
     assert(event !== undefined, "a monitor reports only events that were asked for");
-    return event;
+    const isMismatch = event === "handshake-failed" && eventView.getUint32(2, true) === MECHANISM_MISMATCH;
+    return isMismatch ? "mechanism-mismatch" : event;
   }
 
   /** Ends the watch; the monitored socket must still be open. */

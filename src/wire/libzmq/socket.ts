@@ -11,6 +11,7 @@ import type { Pointer } from "bun:ffi";
 import { assert } from "#base";
 import { type LibzmqFunctions, lastZmqError, toCString } from "./binding.ts";
 import { FLAG, OPTION, POLLIN } from "./constants.ts";
+import { type CurveSide, encryptedBytes } from "./curve.ts";
 import { EAGAIN } from "./errors.ts";
 import type { MessageBuffer } from "./message-buffer.ts";
 
@@ -27,6 +28,8 @@ export interface SocketOptions {
   heartbeatTimeoutMs?: number;
   /** Topic prefix of a SUB socket. */
   subscription?: Uint8Array;
+  /** Null and absent alike: in the clear. */
+  curve?: CurveSide | null;
 }
 
 /** `truncated`: the message was taken, but not all of it is in the buffer. */
@@ -155,9 +158,24 @@ export class ZmqSocket {
     this.#setInt(OPTION.HEARTBEAT_IVL, options.heartbeatIntervalMs);
     this.#setInt(OPTION.HEARTBEAT_TIMEOUT, options.heartbeatTimeoutMs);
     if (options.maxMessageBytes !== undefined) {
-      this.#setOption(OPTION.MAXMSGSIZE, new BigInt64Array([BigInt(options.maxMessageBytes)]));
+      const bytes = options.curve ? encryptedBytes(options.maxMessageBytes) : options.maxMessageBytes;
+      this.#setOption(OPTION.MAXMSGSIZE, new BigInt64Array([BigInt(bytes)]));
     }
     if (options.subscription !== undefined) this.#setOption(OPTION.SUBSCRIBE, options.subscription);
+    if (options.curve) this.#encrypt(options.curve);
+  }
+
+  #encrypt(side: CurveSide): void {
+    this.#setOption(OPTION.CURVE_SECRETKEY, toCString(side.secretKey));
+    switch (side.role) {
+      case "client":
+        this.#setOption(OPTION.CURVE_PUBLICKEY, toCString(side.publicKey));
+        this.#setOption(OPTION.CURVE_SERVERKEY, toCString(side.serverKey));
+        break;
+      case "server":
+        this.#setInt(OPTION.CURVE_SERVER, 1);
+        break;
+    }
   }
 
   #setInt(option: number, value: number | undefined): void {

@@ -12,6 +12,11 @@ import { FIXED_BYTES_OF, KIND, KIND_OF, type Kind, LENGTH_BYTES_OF, lengthAt } f
 
 const NOTHING = new Uint8Array(0);
 
+/** The words of a float, the high one second, as on every machine that Bun runs on. */
+const FLOAT_WORDS = new Uint32Array(2);
+const FLOAT_64 = new Float64Array(FLOAT_WORDS.buffer);
+const FLOAT_32 = new Float32Array(FLOAT_WORDS.buffer);
+
 export class MessagePackReader {
   /** The last integer as a two's-complement u64 in two words. */
   low = 0;
@@ -88,6 +93,19 @@ export class MessagePackReader {
       default:
         return this.#setSigned((first << 24) >> 24); // the value is the byte itself, in -32..127
     }
+  }
+
+  /** A float of either width, or null when the next value is none. */
+  readFloat(): number | null {
+    const start = this.#begin(KIND.FLOAT);
+    if (start < 0) return null;
+    if (this.#bytes[start] === 0xca) {
+      FLOAT_WORDS[0] = readBigEndian(this.#bytes, start + 1, 4);
+      return FLOAT_32[0];
+    }
+    FLOAT_WORDS[1] = readBigEndian(this.#bytes, start + 1, 4);
+    FLOAT_WORDS[0] = readBigEndian(this.#bytes, start + 5, 4);
+    return FLOAT_64[0];
   }
 
   /** An integer in [0, 2^32), or -1 when the next value is another, which then stays. */

@@ -23,11 +23,7 @@ export function readSafeInteger(reader: MessagePackReader): number | null {
 
 /** A float, or an integer that a number holds exactly. */
 export function readNumber(reader: MessagePackReader): number | null {
-  if (reader.peek() !== KIND.FLOAT) return readSafeInteger(reader);
-  const packed = copyValue(reader);
-  if (reader.isBroken) return null;
-  const view = new DataView(packed.buffer);
-  return packed.length === 5 ? view.getFloat32(1) : view.getFloat64(1);
+  return reader.peek() === KIND.FLOAT ? reader.readFloat() : readSafeInteger(reader);
 }
 
 /** Text that is UTF-8. */

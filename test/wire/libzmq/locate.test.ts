@@ -55,6 +55,7 @@ describe("locateLibzmq", () => {
     expect(error.attempts.length).toBeGreaterThan(2);
     expect(error.attempts.at(0)?.path).toContain("zeromq/build/");
     expect(error.attempts.at(-1)?.path).toContain("libzmq");
+    for (const { path } of error.attempts) expect(path).toStartWith("/"); // else one in the current folder would do
     for (const { path } of error.attempts) expect(error.message).toContain(`\n  ${JSON.stringify(path)}: no`);
   });
 });
