@@ -1,6 +1,8 @@
 /**
- * Metrics: the catalogue of what is measured, and Prometheus' text format. A leaf: it knows names, not where numbers come from.
+ * Metrics: the catalogue of what is measured, and the registry that writes it in Prometheus' text format. A leaf: beside the process
+ * itself it knows names, not where numbers come from.
  */
 
 export { METRICS, type Metric, metricsTable } from "./catalogue.ts";
-export { formatExposition, type Sample } from "./exposition.ts";
+export { type ProcessWatch, registerProcessMetrics } from "./process.ts";
+export { EXPOSITION_TYPE, MetricsRegistry, type Reading } from "./registry.ts";
