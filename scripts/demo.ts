@@ -1,105 +1,155 @@
 /**
- * Warmpath with four simulated engines that publish over real sockets: fills their caches, asks who holds how much of a few
- * prompts, prints the answers as tables, and goes on until stopped.
+ * Warmpath with four simulated engines, each a process that may be killed and comes back: fills their caches, asks who holds how
+ * much of a few prompts and where one of them should go, prints the answers as tables, and goes on with chat traffic that it routes
+ * by Warmpath's decisions until stopped.
  */
 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createClient } from "warmpath/client";
 import { createLogger } from "#base";
 import { type Config, loadConfig } from "#config";
 import { Service } from "#service";
-import { runEngines, type SimulatedEngine, SimulatedFleet } from "#sim";
+import { chatTraffic, SeededRandom, SMALL_SITE } from "#sim";
 import { buildKernel } from "./build-kernel.ts";
-import { type Answer, formatAnswer } from "./demo-table.ts";
+import { DemoFleet } from "./demo-fleet.ts";
+import { type Answer, formatAnswer, formatDecision } from "./demo-table.ts";
+
+const QUERY_PATH = "/v1/internal/kv-cache/query";
 
 const ENGINES = 4;
 
-/** Steps before the first question: enough for the caches to be full, to offload and to evict. */
-const WARM_UP_STEPS = 160;
+/** Prompts before the first question: enough for the caches to be full, to offload and to evict. */
+const WARM_UP_PROMPTS = 160;
 
-const ROUND_MS = 50;
+/** One prompt after another: some more than the engines work off without their caches, so that the queues differ. */
+const PROMPT_INTERVAL_MS = 110;
 
-/** Until all four streams are synchronized; it takes some tenths of a second. */
-const SYNCHRONIZED_TIMEOUT_MS = 10_000;
+/** Until all four streams are synchronized; it takes about a second. */
+const START_TIMEOUT_MS = 20_000;
+
+/** An engine that is killed leaves the fleet before another process takes its place. */
+const SUSPECT_TIMEOUT_MS = "3000";
+
+/** Room for what an engine holds, and little more: how full it is can be seen. */
+const BLOCKS_MAX = 512;
 
 await buildKernel();
-const fleet = new SimulatedFleet({ size: ENGINES });
-for (let step = 0; step < WARM_UP_STEPS; step++) fleet.step();
+const config = await demoConfig();
+const service = await Service.start(config, createLogger());
+const url = `http://127.0.0.1:${service.port}`;
+const client = createClient(url, { internalApiToken: config.internalApiToken });
+const fleet = new DemoFleet(ENGINES, url, config.internalApiToken);
+const prompts = chatTraffic(SMALL_SITE);
 
-const stopping = new AbortController();
-const running = runEngines(fleet.engines, { intervalMs: ROUND_MS, signal: stopping.signal });
-const service = await Service.start(await demoConfig(), createLogger());
-const url = `http://127.0.0.1:${service.port}/v1/internal/kv-cache/query`;
-
-await untilSynchronized();
-console.log(`\nFour simulated engines publish their KV events over ZeroMQ; Warmpath listens to them and answers on ${url}.\n`);
-const [first, second, third] = fleet.engines;
-await show("a conversation that engine 2 has served, and engine 1 in part", placed(second, first));
-await show("a conversation that engine 1 has served, and engine 3 in part", placed(first, third));
+const recent = await warmUp();
+console.log(`\nFour simulated engines have registered and publish their KV events over ZeroMQ; Warmpath answers on ${url}.\n`);
+await show("a conversation that engine 2 has served, and engine 1 in part", await heldPrompt(2, 1));
+const prompt = await heldPrompt(1, 3);
+await show("a conversation that engine 1 has served, and engine 3 in part", prompt);
+await showDecision(prompt);
 await show("a prompt that nobody has seen", new Uint32Array(1024).fill(149_999));
-console.log("The engines go on serving. Ask yourself, for instance for the state of each stream:\n");
-console.log(`  curl -s ${url} -H 'content-type: application/json' -d '{"token_ids":[]}'\n`);
-console.log("Stop with Ctrl-C.");
 
-const traffic = setInterval(() => fleet.step(), ROUND_MS * 4);
+const promptFile = join(tmpdir(), "warmpath-demo-prompt.json");
+await Bun.write(promptFile, JSON.stringify([...prompt]));
+console.log(`Open the dashboard, and watch the engines go on serving:
+
+  ${url}/
+
+The prompt of engine 1 and 3 is in ${promptFile}, to be opened in the dashboard's explorer.
+Kill an engine; it is gone at once, and comes back by itself:
+`);
+for (const { name, process } of fleet.engines) console.log(`  kill ${process}    # ${name}`);
+console.log(`
+Or ask yourself:
+
+  curl -s ${url}/v1/instances
+  curl -s ${url}${QUERY_PATH} -H 'content-type: application/json' -d '{"token_ids":[]}'
+  curl -s ${url}/v1/route -H 'content-type: application/json' -d '{"token_ids":[1,2,3]}'
+
+Stop with Ctrl-C.
+`);
+
+const traffic = setInterval(routeNext, PROMPT_INTERVAL_MS);
 await new Promise<void>((resolve) => {
   process.once("SIGINT", resolve);
   process.once("SIGTERM", resolve);
 });
 clearInterval(traffic);
+await fleet.close();
 await service.stop();
-stopping.abort();
-await running;
-fleet.close();
 process.exit(0);
 
 async function demoConfig(): Promise<Config> {
-  const streams = fleet.engines.map(({ stream }) => ({
-    instance_name: stream.instanceName,
-    block_size: stream.blockSize,
-    endpoint: stream.endpoint,
-    replay_endpoint: stream.replayEndpoint,
-    topic: stream.topic,
-  }));
-  const path = join(tmpdir(), `warmpath-demo-${process.pid}.json`);
-  await Bun.write(path, JSON.stringify({ streams }));
-  const config = await loadConfig(["--http-server-port", "0", "--kv-events-config-file", path, ...process.argv.slice(2)], {});
-  await Bun.file(path).delete();
+  // Flags of the caller come before these.
+  const defaults = { WARMPATH_HTTP_SERVER_PORT: "0", WARMPATH_SUSPECT_TIMEOUT_MS: SUSPECT_TIMEOUT_MS };
+  const config = await loadConfig(process.argv.slice(2), defaults);
   if (config === "help") throw new Error("Cannot show help in the demo: use `bun run start --help`");
-  return config;
+  return { ...config, kvEvents: { ...config.kvEvents, maxBlocksPerStream: BLOCKS_MAX } };
 }
 
-/** A prompt that is held like that right now; there is one for every pair of engines after the warm-up. */
-function placed(fullyAt: SimulatedEngine, partlyAt: SimulatedEngine): Uint32Array {
-  const prompt = fleet.findPrompt({ fullyAt, partlyAt });
-  if (prompt === null) throw new Error("Cannot find a prompt that two engines share: the warm-up was too short");
-  return prompt;
-}
-
-async function ask(tokens: Uint32Array): Promise<Answer> {
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/octet-stream" },
-    body: new Uint8Array(tokens.buffer, tokens.byteOffset, tokens.byteLength),
-  });
-  if (!response.ok) throw new Error(`Cannot ask Warmpath: ${response.status} ${await response.text()}`);
-  return (await response.json()) as Answer;
+/** Fills the engines' caches at random, and waits until Warmpath knows all of it; the prompts, newest first. */
+async function warmUp(): Promise<Uint32Array[]> {
+  const random = new SeededRandom(1);
+  const sent: Uint32Array[] = [];
+  while (sent.length < WARM_UP_PROMPTS) {
+    const tokens = prompts.next().value;
+    fleet.send(`engine-${1 + random.integerBelow(ENGINES)}:8000`, { tokens, isWarmUp: true });
+    sent.unshift(tokens);
+  }
+  await untilSynchronized();
+  return sent;
 }
 
 async function untilSynchronized(): Promise<void> {
-  const deadline = Date.now() + SYNCHRONIZED_TIMEOUT_MS;
-  for (;;) {
-    const ready = await fetch(`http://127.0.0.1:${service.port}/readyz`);
-    if (ready.ok) {
-      const { matches } = await ask(new Uint32Array(0));
-      if (matches.every(({ synchronized }) => synchronized)) return;
-      if (Date.now() > deadline) throw new Error(`Cannot synchronize: ${matches.map(({ error }) => error).join(", ")}`);
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  let reason = "the engines have not taken their prompts";
+  while (Date.now() < deadline) {
+    const answer = fleet.isIdle ? (await client.query(new Uint32Array(0))).data : null;
+    if (answer !== null) {
+      const { matches } = answer;
+      const behind = matches.filter((match) => !match.synchronized || match.sequence < fleet.batchSeqOf(match.instance_name));
+      if (matches.length === ENGINES && behind.length === 0) return;
+      reason = behind.map((match) => match.error ?? `${match.instance_name} is at batch ${match.sequence}`).join(", ");
     }
     await Bun.sleep(20);
   }
+  throw new Error(`Cannot synchronize within ${START_TIMEOUT_MS} ms: ${reason}`);
+}
+
+/** A prompt that one engine holds whole and the other in part right now; there is one for every pair after the warm-up. */
+async function heldPrompt(whole: number, part: number): Promise<Uint32Array> {
+  for (const tokens of recent) {
+    const { matches } = await ask(tokens);
+    const heldBy = (number: number) =>
+      matches.find((match) => match.instance_name === `engine-${number}:8000`)?.reusable_prefix_tokens ?? 0;
+    const isWhole = heldBy(whole) > tokens.length - 128;
+    if (isWhole && heldBy(part) > 0 && heldBy(part) < heldBy(whole)) return tokens;
+  }
+  throw new Error("Cannot find a prompt that two engines share: the warm-up was too short");
+}
+
+/** The next prompt of the site goes where Warmpath says. While nobody can serve it is lost, as a client would have it. */
+async function routeNext(): Promise<void> {
+  const tokens = prompts.next().value;
+  const { data } = await client.route(new Uint32Array(tokens));
+  if (data !== null) fleet.send(data.prefill.instance_name, { tokens, isWarmUp: false });
+}
+
+async function ask(tokens: Uint32Array): Promise<Answer> {
+  const { data, error } = await client.query(new Uint32Array(tokens));
+  if (error) throw new Error(`Cannot ask Warmpath: it answered ${error.status}`);
+  return data;
 }
 
 async function show(what: string, tokens: Uint32Array): Promise<void> {
   console.log(`Who holds ${what} (${tokens.length} tokens)?\n`);
   console.log(`${formatAnswer(await ask(tokens), tokens.length)}\n`);
+}
+
+async function showDecision(tokens: Uint32Array): Promise<void> {
+  console.log("Where should it go? The least score: half for what is not held, half for the queue, beside the longest one.\n");
+  const { data, error } = await client.route(new Uint32Array(tokens));
+  if (error) throw new Error(`Cannot ask Warmpath: it answered ${error.status}`);
+  console.log(`${formatDecision(data)}\n`);
 }
