@@ -85,6 +85,8 @@ export class EnginePublisher {
   #answerRequests(): void {
     const topic = this.#options.repliesNameTopic ? [this.#topic] : [];
     while (this.#router.receive(this.#request) !== "would-block") {
+      // Whoever takes this port for another's may send anything.
+      if (this.#request.frameCount !== 3 || this.#request.frameLength(2) !== 8) continue;
       const client = this.#request.frame(0).slice();
       const start = this.#request.frame(2).slice();
       const startNumber = new DataView(start.buffer).getBigUint64(0);

@@ -147,6 +147,12 @@ export class ClientLoop {
       case "refused":
         this.#failReplay(reply.kind);
         break;
+      case "mechanism-mismatch":
+      case "handshake-failed":
+      case "client-denied":
+      case "handshake-broken-off":
+        this.#failReplay("refused");
+        break;
     }
   }
 
@@ -164,12 +170,14 @@ export class ClientLoop {
   /** Live messages are drained first: those of a lost connection stay receivable. */
   #takeConnections(): void {
     for (let event = this.#sockets.connection(); event !== null; event = this.#sockets.connection()) {
-      this.#report({ type: "connection", event });
-      this.#onConnection(event);
+      const told = toldConnection(event);
+      if (told === null) continue;
+      this.#report({ type: "connection", event: told });
+      this.#onConnection(told);
     }
   }
 
-  #onConnection(event: ConnectionEvent): void {
+  #onConnection(event: ToldConnection): void {
     switch (event) {
       case "connected":
         this.#reopenings = 0;
@@ -220,6 +228,25 @@ export class ClientLoop {
   #backedOffMs(attempt: number): number {
     const limits = { firstMs: this.#settings.reconnectIntervalMs, maxMs: RECONNECT_INTERVAL_MAX_MS };
     return this.#clock.nowMs() + backoffDelayMs(attempt, limits, Math.random());
+  }
+}
+
+type ToldConnection = (ClientReport & { type: "connection" })["event"];
+
+/** The library speaks in the clear: a publisher that demands more refuses it. Null: libzmq tries again, which is no news. */
+function toldConnection(event: ConnectionEvent): ToldConnection | null {
+  switch (event) {
+    case "mechanism-mismatch":
+    case "handshake-failed":
+    case "client-denied":
+      return "refused";
+    case "handshake-broken-off":
+      return null;
+    case "connected":
+    case "disconnected":
+    case "oversized":
+    case "refused":
+      return event;
   }
 }
 
