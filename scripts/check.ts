@@ -2,6 +2,7 @@
 
 const STATIC_CHECKS: Record<string, string[]> = {
   types: ["bunx", "tsc"],
+  "types of the dashboard": ["bunx", "tsc", "-p", "src/dashboard"],
   "lint and format": ["bunx", "biome", "check", "--error-on-warnings", "."],
   "dead code": ["bunx", "knip"],
   "README tables": [process.execPath, "scripts/readme.ts", "--check"],

@@ -15,13 +15,27 @@ export function replaceTable(readme: string, name: string, table: string): strin
   return `${before}${begin}\n\n${table}\n${end}${after}`;
 }
 
+/** The short table of the fleet comparison, as `bench:fleet --write` left it in its results. */
+export function comparisonTable(results: string): string {
+  const table = /^## In short\n\n((?:\|.*\n)+)/m.exec(results)?.[1];
+  if (table === undefined) throw new Error('Cannot read the comparison: found no table under "## In short", which is needed');
+  return table;
+}
+
 if (import.meta.main) {
-  const readme = Bun.file(join(import.meta.dir, "..", "README.md"));
+  const root = join(import.meta.dir, "..");
+  const readme = Bun.file(join(root, "README.md"));
+  const tables = {
+    settings: settingsTable(),
+    metrics: metricsTable(),
+    comparison: comparisonTable(await Bun.file(join(root, "test/bench-fleet/results.md")).text()),
+  };
   const found = await readme.text();
-  const current = replaceTable(replaceTable(found, "settings", settingsTable()), "metrics", metricsTable());
+  let current = found;
+  for (const [name, table] of Object.entries(tables)) current = replaceTable(current, name, table);
   if (process.argv.includes("--check")) {
     if (found !== current) {
-      console.error("README.md has other tables than src/config and src/metrics: run bun scripts/readme.ts");
+      console.error("README.md has other tables than src/config, src/metrics and test/bench-fleet: run bun scripts/readme.ts");
       process.exit(1);
     }
   } else {

@@ -13,7 +13,7 @@ interface FailedRequest {
 export function problemOf(error: unknown, { method, path, requestId }: FailedRequest, logger: Logger): Problem {
   if (error instanceof Problem) return error;
   const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  logger.error("Request failed unexpectedly", { requestId, method, path, cause });
+  logger.error("Request failed unexpectedly", { request_id: requestId, method, path, cause });
   return new Problem("internal-error", {
     detail: `Cannot answer the request: an unexpected error, the log has its cause under request id ${JSON.stringify(requestId)}`,
   });

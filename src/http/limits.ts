@@ -12,10 +12,16 @@ const OTHER_FIELDS_BYTES_MAX = 1_048_576;
 export const BODY_BYTES_MAX = TOKENS_MAX * TOKEN_BYTES_MAX + OTHER_FIELDS_BYTES_MAX;
 
 /**
- * Where the server itself ends a body, with a bare 413: above `BODY_BYTES_MAX`, so that an ordinary mistake still gets a problem
- * document, and low enough to bound a chunked body, whose length is not announced.
+ * Bytes of a body that is refused as too large and taken in all the same, unread, so that whoever sends it reads why. A longer one
+ * loses its connection.
  */
-export const SERVER_BODY_BYTES_MAX = 2 * BODY_BYTES_MAX;
+export const DISCARDED_BYTES_MAX = 2 * BODY_BYTES_MAX;
+
+/** Prompts of one body: together they may have as many tokens as one prompt, which bounds how long their decisions take. */
+export const BATCH_REQUESTS_MAX = 256;
+
+/** Bytes of a report of how a request fares: a phase and a number. */
+export const STEP_BYTES_MAX = 1024;
 
 /** Bytes of a registration: 1,024 ranks with two endpoints of 30 characters, or thousands of profiling samples. */
 export const REGISTRATION_BYTES_MAX = 65_536;
@@ -26,10 +32,13 @@ export const HEARTBEAT_BYTES_MAX = 1_048_576;
 /** Bytes of all bodies of one of these routes on their way at once: 64 of the largest heartbeats, or 100,000 usual ones. */
 export const SMALL_BODIES_BYTES_MAX = 67_108_864;
 
-/** Bytes of all prompts on their way at once: 39 that do not say how long they are, or thousands that say so. */
-export const BODIES_BYTES_MAX = 1_073_741_824;
+/** Bytes of all prompts on their way at once: 19 of the largest, or thousands of usual ones. */
+export const PROMPT_BODIES_BYTES_MAX = 268_435_456;
 
-/** Seconds without a byte after which a connection is closed: a client that stalls in its body holds that body's memory. */
+/**
+ * Seconds after which a connection is closed on which nothing arrives, or less than 16 KiB a second of a body: a client that stalls in
+ * its body holds that body's memory. Within a head Bun has ten seconds of its own, and 16 KiB or 200 lines.
+ */
 export const IDLE_TIMEOUT_SECONDS = 10;
 
 /** Milliseconds that a stop waits for running requests; every answer takes far less, so whatever is left has stalled. */

@@ -13,12 +13,22 @@ const KINDS = {
   "unsupported-media-type": { status: 415, title: "The body's content type is not supported" },
   "invalid-fields": { status: 422, title: "Fields of the request are not valid" },
   "internal-error": { status: 500, title: "The request failed unexpectedly" },
+  "no-instance": { status: 503, title: "No instance can serve" },
   "not-ready": { status: 503, title: "The directory is not ready" },
   busy: { status: 503, title: "The directory is busy" },
+  overloaded: { status: 503, title: "Too many requests are under way" },
+  "too-many-watchers": { status: 503, title: "No further page can watch" },
   "fleet-full": { status: 503, title: "The fleet takes no further instance" },
 } as const;
 
 export type ProblemKind = keyof typeof KINDS;
+
+export const PROBLEM_KINDS = Object.keys(KINDS) as ProblemKind[];
+
+/** What a problem with this status may be. */
+export function problemTitles(status: number): string[] {
+  return PROBLEM_KINDS.filter((kind) => KINDS[kind].status === status).map((kind) => KINDS[kind].title);
+}
 
 const problemError = t.Object({
   detail: t.String(),
@@ -69,6 +79,14 @@ export class Problem extends Error {
     return new Problem(this.kind, { error, ...this.#parts });
   }
 
+  /** The same problem of one part of the request object, that at `pointer`. */
+  within(pointer: string): Problem {
+    const { errors, ...rest } = this.#parts;
+    const isPlaced = (error: ProblemError) => error.pointer !== undefined || error.offset !== undefined;
+    const placed = errors?.map((error) => (isPlaced(error) ? { ...error, pointer: pointer + (error.pointer ?? "") } : error));
+    return new Problem(this.kind, { ...rest, ...(placed && { errors: placed }) });
+  }
+
   toDocument(): ProblemDocument {
     const { detail, errors, error } = this.#parts;
     const { status, title } = KINDS[this.kind];
@@ -79,6 +97,19 @@ export class Problem extends Error {
     const headers = { ...this.#parts.headers, "content-type": "application/problem+json" };
     return new Response(JSON.stringify(this.toDocument()), { status: KINDS[this.kind].status, headers });
   }
+}
+
+/** The 503 problem of a directory that is there, but could not be read at once. */
+export function indexBusy(what: string): Problem {
+  return new Problem("busy", {
+    detail: `Cannot ${what}: the index was not free in time, another try is needed`,
+    headers: { "retry-after": "1" },
+  });
+}
+
+/** The 503 problem of a request for which those under way leave no room. */
+export function overloaded(detail: string): Problem {
+  return new Problem("overloaded", { detail, headers: { "retry-after": "1" } });
 }
 
 /** The JSON pointer of a field of the request object. */

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export interface WarmpathProcess {
+  pid: number;
   /** The HTTP port; rejects when the process ends before it listens. */
   port: Promise<number>;
   /** All of standard output and standard error, once the process has ended. */
@@ -11,15 +12,15 @@ export interface WarmpathProcess {
   exitCode: Promise<number>;
   /** Resolves once standard error has this text. */
   logged(text: string): Promise<void>;
-  signal(signal: "SIGTERM" | "SIGINT"): void;
+  signal(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): void;
 }
 
 const START = new URL("../../scripts/start.ts", import.meta.url).pathname;
 
-/** Starts Warmpath with these flags; port 0 unless they name one. */
-export function startWarmpath(flags: string[], environment: Record<string, string> = {}): WarmpathProcess {
+/** Starts Warmpath with these flags; port 0 unless they name one. `entry` is a program that takes them. */
+export function startWarmpath(flags: string[], environment: Record<string, string> = {}, entry = START): WarmpathProcess {
   const hasPort = flags.some((flag) => flag.startsWith("--http-server-port"));
-  const process = Bun.spawn([Bun.argv[0], START, ...flags, ...(hasPort ? [] : ["--http-server-port", "0"])], {
+  const process = Bun.spawn([Bun.argv[0], entry, ...flags, ...(hasPort ? [] : ["--http-server-port", "0"])], {
     env: { ...Bun.env, ...environment },
     stdout: "pipe",
     stderr: "pipe",
@@ -32,7 +33,7 @@ export function startWarmpath(flags: string[], environment: Record<string, strin
     for await (const chunk of process.stderr.pipeThrough(new TextDecoderStream())) {
       text += chunk;
       for (const { text: part, resolve } of awaited) if (text.includes(part)) resolve();
-      const listening = /Listening host=\S+ port=(\d+)/.exec(text);
+      const listening = /Listening.*port"?[=:](\d+)/.exec(text);
       if (listening) port.resolve(Number(listening[1]));
     }
     port.reject(new Error(`Warmpath ended before it listened: ${text}`));
@@ -40,6 +41,7 @@ export function startWarmpath(flags: string[], environment: Record<string, strin
   })();
   const stdout = process.stdout.text();
   return {
+    pid: process.pid,
     port: port.promise,
     output: Promise.all([stdout, stderr]).then(([out, err]) => ({ stdout: out, stderr: err })),
     exitCode: process.exited,
@@ -59,13 +61,15 @@ export async function writeKvEventsFile(content: object | string): Promise<strin
   return path;
 }
 
-/** Waits until queries can be answered; fails after ten seconds with the reasons. */
+/** Waits until queries can be answered, whether or not an instance can serve; fails after ten seconds with the reasons. */
 export async function untilReady(port: number): Promise<void> {
   const deadline = Date.now() + 10_000;
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
     if (answer.ok) return;
-    if (Date.now() > deadline) throw new Error(`Not ready within ten seconds: ${await answer.text()}`);
+    const { type, detail } = (await answer.json()) as { type: string; detail: string };
+    if (type === "/problems/no-instance") return;
+    if (Date.now() > deadline) throw new Error(`Not ready within ten seconds: ${detail}`);
     await Bun.sleep(5);
   }
 }

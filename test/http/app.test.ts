@@ -44,7 +44,7 @@ test("App answers an unexpected error with 500 and logs its cause, which the cli
   expect(text).toContain('request id \\"request-7\\"');
   expect(text).not.toContain("index memory");
   expect(logged).toHaveLength(1);
-  expect(logged[0]?.fields).toMatchObject({ requestId: "request-7", method: "POST", path: "/v1/internal/kv-cache/query" });
+  expect(logged[0]?.fields).toMatchObject({ request_id: "request-7", method: "POST", path: "/v1/internal/kv-cache/query" });
   expect(logged[0]?.fields?.cause).toContain("index memory is gone");
 });
 
@@ -87,7 +87,11 @@ test("App answers HEAD like GET without a body", async () => {
 });
 
 test("createApp refuses token memory of another length than the largest prompt", () => {
-  const directory = { tokens: new Uint32Array(4), bytesInUse: 0, match: () => [] };
+  const directory = {
+    tokens: new Uint32Array(4),
+    figures: { entries: 0, bytesInUse: 0, bytesMax: 0, bytesReserved: 0, loadFactor: 0 },
+    match: () => [],
+  };
   expect(() => createApp({ ...createFakeApp().dependencies, directory })).toThrow(
     "Invariant broken: token memory holds 1048576 tokens",
   );

@@ -2,7 +2,9 @@
 
 import type { LogFields } from "#base";
 import { type Namespace, type StreamMatch, type StreamReport, TOKENS_MAX } from "#domain";
-import { type AppDependencies, createApp, type KvDirectory } from "#http";
+import { type AppDependencies, createApp, DecisionLog, type KvDirectory, MeteredDirectory, observeDecisions } from "#http";
+import { MetricsRegistry } from "#metrics";
+import { Router, type RouterOptions } from "#routing";
 import { Fleet } from "../../src/fleet/fleet.ts";
 import { HttpRegistry } from "../../src/fleet/http-registry.ts";
 import { FakeClock } from "../support/fake-clock.ts";
@@ -12,7 +14,7 @@ const tokens = new Uint32Array(TOKENS_MAX);
 
 class FakeDirectory implements KvDirectory {
   readonly tokens = tokens;
-  readonly bytesInUse = 65_536;
+  readonly figures = { entries: 12, bytesInUse: 65_536, bytesMax: 655_360, bytesReserved: 131_072, loadFactor: 0.5 };
   answer: StreamMatch[] | "busy" | Error = [];
   /** The prompts asked for, with the filter and the namespace of each. */
   readonly asked: { tokens: number[]; instanceNames: string[] | null; namespace: Namespace | null }[] = [];
@@ -33,12 +35,17 @@ interface LoggedError {
 interface FakeAppOptions {
   internalApiToken?: string;
   notReady?: string[];
+  notRouting?: string[];
+  /** Nobody is routed to; readiness does not ask for instances. */
+  isObservation?: boolean;
+  /** Beside the defaults of the settings. */
+  routing?: Partial<RouterOptions>;
   /** Instances that the fleet takes. */
   instancesMax?: number;
 }
 
 /**
- * The app with a fake directory; `post` sends a query body. Its fleet moves by `clock` alone, and nobody answers its probes;
+ * The app with a fake directory; `post` sends a query body. Its fleet and its router move by `clock` alone, and nobody answers its probes;
  * `excluded` and `taken` are what the subscriptions say: why an instance is not listened to, and whose an endpoint is.
  */
 export function createFakeApp(options: FakeAppOptions = {}) {
@@ -75,16 +82,61 @@ export function createFakeApp(options: FakeAppOptions = {}) {
     logger,
     heartbeatLeaseMs: 3000,
   });
-  fleet.listener = { deregistered: (name) => registrations.deregistered(name), changed() {} };
+  const metrics = new MetricsRegistry();
+  const metered = new MeteredDirectory(directory, metrics);
+  const decisionLog = new DecisionLog(clock, 0);
+  const count = observeDecisions(metrics, options.routing?.policy ?? "CAR");
+  const router = new Router({
+    policy: "CAR",
+    prefillLambda: 0.5,
+    hostHitWeight: 0.5,
+    diskHitWeight: 0.25,
+    trackInFlight: false,
+    predictionWindowMs: 0,
+    targetTtftMs: 1000,
+    targetTpotMs: 50,
+    directory: metered,
+    fleet,
+    clock,
+    onDecision(decision, prompt, durationMs) {
+      count(decision, prompt, durationMs);
+      decisionLog.note(decision, prompt);
+    },
+    ...options.routing,
+  });
+  fleet.listener = {
+    deregistered(name) {
+      registrations.deregistered(name);
+      router.deregistered(name);
+    },
+    changed() {},
+  };
   const dependencies: AppDependencies = {
-    directory,
-    readiness: { notReady: () => options.notReady ?? null },
+    directory: metered,
+    readiness: {
+      notReady: () => options.notReady ?? null,
+      notRouting: () => options.notRouting ?? null,
+      notServing: () => {
+        const starting = options.isObservation ? options.notReady : options.notRouting;
+        if (starting !== undefined) return { kind: "not-ready", reasons: starting };
+        const reasons = options.isObservation ? null : router.notServing();
+        return reasons && { kind: "no-instance", reasons };
+      },
+    },
     fleet,
     subscriptions: { statusOf: (name) => ({ streams: [], excluded: excluded.get(name) ?? null }) },
+    router,
     registrations,
     scrapes: { problemOf: (name) => unscraped.get(name) ?? null },
+    policy: "CAR",
+    maxBlocksPerStream: 1024,
+    decisionLog,
     clock,
     reports: async () => reports,
+    ingestCrashes: () => 0,
+    metrics,
+    loop: { connections: () => [{ registry: "etcd", isConnected: true }] },
+    routerBooks: router,
     logger,
     internalApiToken: options.internalApiToken ?? "",
   };
@@ -112,7 +164,7 @@ export function createFakeApp(options: FakeAppOptions = {}) {
         headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
       }),
     );
-  return { app, clock, dependencies, directory, excluded, fleet, logged, post, registrations, reports, send, taken };
+  return { app, clock, dependencies, directory, excluded, fleet, logged, post, registrations, reports, router, send, taken };
 }
 
 /** A match of three device blocks and one host block of 128 tokens, synchronized after batch 7. */
@@ -127,6 +179,7 @@ export function streamMatch(instanceName: string, dpRank: number, changes: Parti
       endpoint: "tcp://10.0.0.5:18000",
       replayEndpoint: "tcp://10.0.0.5:38000",
       topic: "xllm-kv",
+      curveServerKey: null,
       incarnation: "",
     },
     unsynchronized: null,

@@ -1,8 +1,8 @@
-/** The probes of an orchestrator: `GET /healthz` says that the process lives, `GET /readyz` that queries can be answered. */
+/** The probes of an orchestrator: `GET /healthz` says that the process lives, `GET /readyz` that it can serve. */
 
 import { Elysia } from "elysia";
 import type { AppDependencies } from "../dependencies.ts";
-import { requireReady } from "../readiness.ts";
+import { requireServing } from "../readiness.ts";
 import { aliveResponses, readyResponses } from "./schema.ts";
 
 export function createHealthRoutes({ readiness }: Pick<AppDependencies, "readiness">) {
@@ -11,9 +11,9 @@ export function createHealthRoutes({ readiness }: Pick<AppDependencies, "readine
     .get(
       "/readyz",
       () => {
-        requireReady(readiness);
+        requireServing(readiness);
         return { ready: true as const };
       },
-      { response: readyResponses, detail: { summary: "Queries can be answered; else why not" } },
+      { response: readyResponses, detail: { summary: "Queries can be answered and requests be routed; else why not" } },
     );
 }

@@ -2,21 +2,23 @@
 
 import { describeUnsynchronized, type StreamMatch } from "#domain";
 import type { Instance } from "#fleet";
+import { describeExclusion, type Exclusion } from "#routing";
 import type { AppDependencies } from "../dependencies.ts";
-import { Problem } from "../problem.ts";
+import { indexBusy, Problem } from "../problem.ts";
 import type { InstanceAnswer, InstancesAnswer, StreamAnswer } from "./schema.ts";
 
-export type InstanceSources = Pick<AppDependencies, "fleet" | "subscriptions" | "scrapes" | "directory" | "clock">;
+export type InstanceSources = Pick<AppDependencies, "fleet" | "subscriptions" | "scrapes" | "directory" | "router" | "clock">;
 
 /** Every instance by name, the streams that belong to none, and what was refused. Throws a 503 problem while the index is busy. */
 export function describeInstances(sources: InstanceSources): InstancesAnswer {
-  const { fleet } = sources;
+  const { fleet, router } = sources;
+  const exclusions = router.exclusions();
   const matches = Map.groupBy(streamMatches(sources, null), ({ stream }) => stream.instanceName);
   const instances = fleet.instances().map((instance) => {
     const { name } = instance.registration;
     const own = matches.get(name) ?? [];
     matches.delete(name);
-    return describeInstance(instance, own, sources);
+    return describeInstance(instance, own, exclusions, sources);
   });
   return { instances, static_streams: describeStaticStreams(matches), refused: [...fleet.refusals()] };
 }
@@ -25,7 +27,7 @@ export function describeInstances(sources: InstanceSources): InstancesAnswer {
 export function describeNamed(name: string, sources: InstanceSources): InstanceAnswer {
   const instance = sources.fleet.instance(name);
   if (instance === null) throw unknownInstance(name, sources);
-  return describeInstance(instance, streamMatches(sources, new Set([name])), sources);
+  return describeInstance(instance, streamMatches(sources, new Set([name])), sources.router.exclusions(), sources);
 }
 
 function unknownInstance(name: string, { fleet }: InstanceSources): Problem {
@@ -37,20 +39,19 @@ function unknownInstance(name: string, { fleet }: InstanceSources): Problem {
 
 function streamMatches({ directory }: InstanceSources, names: ReadonlySet<string> | null): StreamMatch[] {
   const matches = directory.match(0, names, null);
-  if (matches !== "busy") return matches;
-  throw new Problem("busy", {
-    detail: "Cannot describe the streams: the index was not free in time, another try is needed",
-    headers: { "retry-after": "1" },
-  });
+  if (matches === "busy") throw indexBusy("describe the streams");
+  return matches;
 }
 
 function describeInstance(
   instance: Instance,
   matches: StreamMatch[],
+  exclusions: ReadonlyMap<string, Exclusion>,
   { fleet, subscriptions, scrapes, clock }: InstanceSources,
 ): InstanceAnswer {
   const { registration, latency } = instance;
   const current = fleet.loadOf(instance);
+  const exclusion = exclusions.get(registration.name);
   return {
     name: registration.name,
     address: registration.address,
@@ -61,6 +62,7 @@ function describeInstance(
     state_seconds: Math.round(clock.nowMs() - instance.stateSinceMs) / 1000,
     registry: instance.registry,
     incarnation_id: registration.incarnation,
+    excluded: exclusion === undefined ? null : describeExclusion(exclusion),
     dp_size: registration.dpSize,
     block_size: registration.blockSize ?? matches[0]?.stream.blockSize ?? null,
     load:

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { t } from "elysia";
-import { BLOCK_SIZE_MAX, ENGINES, HASH_SEED_MAX, RANKS_MAX, ROLES } from "#domain";
+import { BLOCK_SIZE_MAX, CURVE_KEY_CHARACTERS, ENGINES, HASH_SEED_MAX, RANKS_MAX, ROLES } from "#domain";
 import { oneOf } from "../one-of.ts";
 
 /** The longest name that DNS has. */
@@ -55,6 +55,8 @@ const tpotSample = Type.Tuple([measure, measure, measure], {
   description: "[average tokens, requests in the batch, milliseconds] is allowed",
 });
 
+export const CURVE_KEY_ALLOWED = `a public CURVE key, ${CURVE_KEY_CHARACTERS} characters of Z85, is allowed`;
+
 export const registrationFields = Type.Object(
   {
     name,
@@ -69,6 +71,13 @@ export const registrationFields = Type.Object(
     topic: text,
     event_endpoints: endpoints,
     replay_endpoints: endpoints,
+    curve_server_key: Type.Optional(
+      Type.String({
+        minLength: CURVE_KEY_CHARACTERS,
+        maxLength: CURVE_KEY_CHARACTERS,
+        description: CURVE_KEY_ALLOWED,
+      }),
+    ),
     ttft_profiling_data: Type.Optional(Type.Array(ttftSample, samplesAllowed("[prompt tokens, milliseconds]"))),
     tpot_profiling_data: Type.Optional(
       Type.Array(tpotSample, samplesAllowed("[average tokens, requests in the batch, milliseconds]")),

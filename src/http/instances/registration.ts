@@ -1,9 +1,9 @@
 /** From the fields of a registration to the domain's words: defaults, and what must hold between the fields. */
 
-import { canonicalEndpoint, HASH_SEED_DEFAULT, type InstanceRegistration, incarnationOf } from "#domain";
+import { canonicalEndpoint, HASH_SEED_DEFAULT, type InstanceRegistration, incarnationOf, isCurveKey } from "#domain";
 import { createFieldsCheck, type FieldError, invalidFields } from "../fields.ts";
 import { excerpt } from "../problem.ts";
-import { ENDPOINT_ALLOWED, type RegistrationFields, registrationFields } from "./registration-schema.ts";
+import { CURVE_KEY_ALLOWED, ENDPOINT_ALLOWED, type RegistrationFields, registrationFields } from "./registration-schema.ts";
 
 const checkFields = createFieldsCheck(registrationFields, []);
 
@@ -16,7 +16,7 @@ export interface RequestedRegistration {
 /** Throws a 422 problem that names every wrong field. */
 export function readRegistration(fields: Record<string, unknown>): RequestedRegistration {
   const checked = checkFields(fields);
-  const errors = [...addressErrors(checked), ...endpointErrors(checked), ...snapshotErrors(checked)];
+  const errors = [...addressErrors(checked), ...endpointErrors(checked), ...snapshotErrors(checked), ...keyErrors(checked)];
   if (errors.length > 0) throw invalidFields(errors);
   const { lease_seconds: leaseSeconds } = checked;
   return { registration: registrationOf(checked), leaseMs: leaseSeconds === undefined ? null : leaseSeconds * 1000 };
@@ -34,6 +34,7 @@ function registrationOf(fields: RegistrationFields): InstanceRegistration {
     blockSize: fields.block_size ?? null,
     hashSeed: fields.hash_seed ?? HASH_SEED_DEFAULT,
     topic: fields.topic ?? null,
+    curveServerKey: fields.curve_server_key ?? null,
     eventEndpoints: canonicalEndpoints(fields.event_endpoints),
     // Whoever has replay says so, but an xLLM engine, which always answers with its snapshot.
     replayEndpoints: canonicalEndpoints(fields.replay_endpoints) ?? (engine === "xllm" ? null : Array(dpSize).fill(null)),
@@ -84,4 +85,9 @@ function snapshotErrors({ engine, event_endpoints, replay_endpoints }: Registrat
   if (engine !== "xllm" || event_endpoints === undefined || replay_endpoints !== undefined) return [];
   const needed = "an xllm instance with event_endpoints must say where it answers with its snapshot";
   return [{ pointer: "/replay_endpoints", detail: `found no such field, ${needed}` }];
+}
+
+function keyErrors({ curve_server_key: key }: RegistrationFields): FieldError[] {
+  if (key === undefined || isCurveKey(key)) return [];
+  return [{ pointer: "/curve_server_key", detail: `found ${excerpt(key)}, ${CURVE_KEY_ALLOWED}` }];
 }

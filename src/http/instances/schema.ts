@@ -44,6 +44,7 @@ const instance = t.Object({
   state_seconds: t.Number({ description: "For how long it has been in this state" }),
   registry: oneOf(REGISTRIES),
   incarnation_id: t.String({ description: "register_ts_ms:<number> for engines that have no incarnation id" }),
+  excluded: textOrNull("Why no request goes there by the policy in force; null: it may serve"),
   dp_size: count,
   block_size: t.Union([count, t.Null()], { description: "As registered, else as its streams are read; null: neither" }),
   load: t.Union([load, t.Null()], { description: "The report that counts" }),

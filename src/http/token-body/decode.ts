@@ -1,32 +1,45 @@
-/** One entry for every body form: the tokens go into token memory, everything else becomes fields. */
+/** One door for every body form: the tokens go into token memory, everything else becomes fields. */
 
 import { fieldPointer, Problem } from "../problem.ts";
 import { decodeBinaryBody } from "./binary.ts";
-import type { DecodedBody } from "./decoded-body.ts";
-import { decodeJsonBody } from "./json.ts";
-import { decodeMessagePackBody } from "./message-pack.ts";
+import type { DecodedBatch, DecodedBody } from "./decoded-body.ts";
+import { decodeJsonBodies, decodeJsonBody } from "./json.ts";
+import { decodeMessagePackBodies, decodeMessagePackBody } from "./message-pack.ts";
 import type { ReceivedBody } from "./receive.ts";
 
 /**
  * Decodes a body and writes its tokens into `tokens`, whose length is the most that a prompt may have. Synchronous, because that
  * memory is shared: who uses the tokens does so before anything is awaited. Throws a problem with status 400, 413 or 422.
  */
-export function decodeTokenBody({ form, bytes, query }: ReceivedBody, tokens: Uint32Array): DecodedBody {
-  switch (form) {
+export function decodeTokenBody(body: ReceivedBody, tokens: Uint32Array): DecodedBody {
+  refuseMisplaced(body);
+  switch (body.form) {
     case "json":
-      refuseParameters(query);
-      refuseEmpty(bytes);
-      return decodeJsonBody(bytes, tokens);
+      return decodeJsonBody(body.bytes, tokens);
     case "message-pack":
-      refuseParameters(query);
-      refuseEmpty(bytes);
-      return decodeMessagePackBody(bytes, tokens);
+      return decodeMessagePackBody(body.bytes, tokens);
     case "binary":
-      return decodeBinaryBody(bytes, query, tokens);
+      return decodeBinaryBody(body.bytes, body.query, tokens);
   }
 }
 
-function refuseEmpty(bytes: Uint8Array): void {
+/** The same where a body may bring several prompts, `{ "requests": [ … ] }`; a binary body is one prompt. */
+export function decodeTokenBodies(body: ReceivedBody, tokens: Uint32Array): DecodedBody | DecodedBatch {
+  refuseMisplaced(body);
+  switch (body.form) {
+    case "json":
+      return decodeJsonBodies(body.bytes, tokens);
+    case "message-pack":
+      return decodeMessagePackBodies(body.bytes, tokens);
+    case "binary":
+      return decodeBinaryBody(body.bytes, body.query, tokens);
+  }
+}
+
+/** An object has its fields within, all of them. */
+function refuseMisplaced({ form, bytes, query }: ReceivedBody): void {
+  if (form === "binary") return;
+  refuseParameters(query);
   if (bytes.length > 0) return;
   throw new Problem("malformed-body", { detail: "Cannot decode the body: found no bytes, an object with token_ids is needed" });
 }

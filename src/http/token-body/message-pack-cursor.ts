@@ -16,10 +16,11 @@ export class MessagePackCursor {
   readonly bytes: Uint8Array;
   readonly view: DataView;
   /** The next byte to read. */
-  offset = 0;
+  offset: number;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, offset = 0) {
     this.bytes = bytes;
+    this.offset = offset;
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 

@@ -1,11 +1,19 @@
-/** MessagePack bodies: one map with the fields of the JSON object; token_ids is an array, or a bin of u32 little-endian. */
+/** MessagePack bodies: one map with the fields of the JSON object, token_ids an array or a bin of u32 little-endian; or several. */
 
 import { decode } from "@msgpack/msgpack";
 import { excerpt } from "../problem.ts";
 import { copyTokens, TOKEN_BYTES } from "./binary.ts";
-import type { DecodedBody } from "./decoded-body.ts";
+import {
+  addEntry,
+  type DecodedBatch,
+  type DecodedBody,
+  promptOf,
+  promptsOf,
+  type ReadObject,
+  type Span,
+} from "./decoded-body.ts";
 import { MessagePackCursor, malformedMessagePack } from "./message-pack-cursor.ts";
-import { invalidToken, missingTokens, notTokens, TOKEN_MAX, tooManyTokens } from "./token-problems.ts";
+import { invalidToken, notRequests, notTokens, TOKEN_MAX, tooManyTokens } from "./token-problems.ts";
 
 const FIXINT_MAX = 0x7f;
 const FLOAT32 = 0xca;
@@ -23,24 +31,64 @@ const UINT32_VALUE_BYTES = 5;
  * names a field twice, 413 when it has more than `tokens.length` tokens, 422 when token_ids is missing or not a list of tokens.
  */
 export function decodeMessagePackBody(body: Uint8Array, tokens: Uint32Array): DecodedBody {
+  return promptOf(readBody(body, tokens, "prompt"));
+}
+
+/** The same, or a batch where the map has `requests`: whose entries are all there by then, and still to be read. */
+export function decodeMessagePackBodies(body: Uint8Array, tokens: Uint32Array): DecodedBody | DecodedBatch {
+  const object = readBody(body, tokens, "prompt-or-batch");
+  return promptsOf(object, ({ start, end }, entryTokens) => {
+    const cursor = new MessagePackCursor(body.subarray(0, end), start);
+    return promptOf(readMap(cursor, entryTokens, "prompt"));
+  });
+}
+
+type Expected = "prompt" | "prompt-or-batch";
+
+function readBody(body: Uint8Array, tokens: Uint32Array, expected: Expected): ReadObject {
   const cursor = new MessagePackCursor(body);
+  const object = readMap(cursor, tokens, expected);
+  if (cursor.offset < body.length) throw malformedMessagePack(cursor.offset, "the end of the body is needed after the map");
+  return object;
+}
+
+function readMap(cursor: MessagePackCursor, tokens: Uint32Array, expected: Expected): ReadObject {
+  const mapStart = cursor.offset;
   const { kind, values } = cursor.readHeader();
-  if (kind !== "map") throw malformedMessagePack(0, `found ${kind === "array" ? "an array" : "a single value"}, a map is needed`);
-  const fields = new Map<string, unknown>();
-  let tokenCount: number | null = null;
+  if (kind !== "map") {
+    throw malformedMessagePack(mapStart, `found ${kind === "array" ? "an array" : "a single value"}, a map is needed`);
+  }
+  const object: ReadObject = { tokenCount: null, entries: null, fields: new Map() };
+  const names = new Set<string>();
   for (let entries = values / 2; entries > 0; entries--) {
     const start = cursor.offset;
     const name = readValue(cursor);
     if (typeof name !== "string") throw malformedMessagePack(start, `found the key ${excerpt(name)}, a string is needed`);
-    if (fields.has(name) || (name === "token_ids" && tokenCount !== null)) {
+    if (names.has(name)) {
       throw malformedMessagePack(start, `found the field ${excerpt(name)} again, each field may be there once`);
     }
-    if (name === "token_ids") tokenCount = readTokens(cursor, tokens);
-    else fields.set(name, readValue(cursor));
+    names.add(name);
+    if (name === "token_ids") object.tokenCount = readTokens(cursor, tokens);
+    else if (name === "requests" && expected === "prompt-or-batch") object.entries = readEntries(cursor);
+    else object.fields.set(name, readValue(cursor));
   }
-  if (cursor.offset < body.length) throw malformedMessagePack(cursor.offset, "the end of the body is needed after the map");
-  if (tokenCount === null) throw missingTokens();
-  return { tokenCount, fields: Object.fromEntries(fields) };
+  return object;
+}
+
+function readEntries(cursor: MessagePackCursor): Span[] {
+  const listStart = cursor.offset;
+  const { kind, values } = cursor.readHeader();
+  if (kind !== "array") {
+    cursor.offset = listStart;
+    throw notRequests(excerpt(readValue(cursor)), listStart);
+  }
+  const entries: Span[] = [];
+  for (let entry = 0; entry < values; entry++) {
+    const start = cursor.offset;
+    cursor.skipValue();
+    addEntry(entries, { start, end: cursor.offset });
+  }
+  return entries;
 }
 
 function readTokens(cursor: MessagePackCursor, tokens: Uint32Array): number {

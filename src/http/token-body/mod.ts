@@ -3,8 +3,8 @@
  * synchronous and writes the tokens straight into memory shared with the index, without a JavaScript value per token.
  */
 
-export { BodyBudget } from "./body-budget.ts";
-export { decodeTokenBody } from "./decode.ts";
+export { decodeTokenBodies, decodeTokenBody } from "./decode.ts";
+export type { DecodedBatch, DecodedBody } from "./decoded-body.ts";
 export { JsonCursor, malformedJson } from "./json-cursor.ts";
 export { type BodyForm, type ReceivedBody, receiveTokenBody } from "./receive.ts";
 export { TOKEN_MAX } from "./token-problems.ts";

@@ -1,8 +1,9 @@
 /** Takes a token body in. What the headers rule out is refused before any of the body is read. */
 
+import type { BodyBudget } from "../body-budget.ts";
+import { receiveBytes } from "../body-bytes.ts";
 import { BODY_BYTES_MAX } from "../limits.ts";
 import { excerpt, Problem } from "../problem.ts";
-import type { BodyBudget } from "./body-budget.ts";
 
 const FORM_BY_MEDIA_TYPE = {
   "application/json": "json",
@@ -29,10 +30,7 @@ export interface ReceivedBody {
  */
 export async function receiveTokenBody(request: Request, budget: BodyBudget): Promise<ReceivedBody> {
   const form = formOf(request.headers.get("content-type"));
-  const announced = request.headers.get("content-length");
-  refuseOversized(Number(announced ?? 0));
-  const bytes = await budget.withRoom(announced === null ? null : Number(announced), () => readBytes(request));
-  refuseOversized(bytes.length);
+  const bytes = await receiveBytes(request, BODY_BYTES_MAX, budget);
   const queryStart = request.url.indexOf("?");
   return { form, bytes, query: new URLSearchParams(queryStart < 0 ? "" : request.url.slice(queryStart)) };
 }
@@ -49,21 +47,4 @@ function formOf(contentType: string | null): BodyForm {
 
 function isMediaType(text: string): text is MediaType {
   return Object.hasOwn(FORM_BY_MEDIA_TYPE, text);
-}
-
-async function readBytes(request: Request): Promise<Uint8Array> {
-  try {
-    return new Uint8Array(await request.arrayBuffer());
-  } catch (cause) {
-    // The connection ended, or the server's own limit did it; the client at fault is not an unexpected error of ours.
-    const what = cause instanceof Error ? cause.message : String(cause);
-    throw new Problem("malformed-body", { detail: `Cannot read the body: it did not arrive whole (${what})`, cause });
-  }
-}
-
-function refuseOversized(bodyBytes: number): void {
-  if (bodyBytes > BODY_BYTES_MAX) {
-    const detail = `Cannot read the body: found ${bodyBytes} bytes, at most ${BODY_BYTES_MAX} are allowed`;
-    throw new Problem("body-too-large", { detail });
-  }
 }

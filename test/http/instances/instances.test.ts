@@ -225,6 +225,7 @@ test("The list route describes every instance by name, with its load and its str
         state_seconds: 1.75,
         registry: "http",
         incarnation_id: "first",
+        excluded: "only a DEFAULT instance serves without a decode instance",
         dp_size: 2,
         block_size: 16,
         load: { waiting_requests_num: 3, gpu_cache_usage_perc: 0.42, origin: "heartbeat", age_ms: 250 },
@@ -253,6 +254,7 @@ test("The list route describes every instance by name, with its load and its str
         state_seconds: 1.75,
         registry: "http",
         incarnation_id: "register_ts_ms:7",
+        excluded: "load unknown: no load report yet",
         dp_size: 1,
         block_size: null,
         load: null,
@@ -266,6 +268,18 @@ test("The list route describes every instance by name, with its load and its str
     refused: [],
   });
   expect(directory.asked).toEqual([{ tokens: [], instanceNames: null, namespace: null }]);
+});
+
+test("The instance routes say who may serve by the policy in force", async () => {
+  for (const [policy, excluded] of [
+    ["CAR", "load unknown: no load report yet"],
+    ["RR", null],
+  ] as const) {
+    const { send } = createFakeApp({ routing: { policy } });
+    await send("POST", PATH, registration);
+    expect((await readList(await send("GET", PATH))).instances).toMatchObject([{ name: A, excluded }]);
+    expect(await readInstance(await send("GET", pathOf(A)))).toMatchObject({ name: A, excluded });
+  }
 });
 
 test("The list route shows the streams that no instance has, and what was refused", async () => {

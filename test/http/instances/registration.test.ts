@@ -3,6 +3,7 @@ import { readRegistration } from "../../../src/http/instances/registration.ts";
 import { caughtProblem } from "../caught-problem.ts";
 
 const A = "10.0.0.5:8000";
+const CURVE_KEY = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID";
 const events = ["tcp://10.0.0.5:5557", "tcp://10.0.0.5:5558"];
 const replays = ["tcp://10.0.0.5:6557", "tcp://10.0.0.5:6558"];
 
@@ -19,6 +20,7 @@ test("readRegistration fills in what a registration leaves out", () => {
       blockSize: null,
       hashSeed: 1024,
       topic: null,
+      curveServerKey: null,
       eventEndpoints: null,
       replayEndpoints: [null],
       ttftSamples: [],
@@ -39,6 +41,7 @@ test("readRegistration takes every field", () => {
     block_size: 16,
     hash_seed: 0,
     topic: "kv",
+    curve_server_key: CURVE_KEY,
     event_endpoints: events,
     replay_endpoints: replays,
     ttft_profiling_data: [[1024, 85.5]],
@@ -57,6 +60,7 @@ test("readRegistration takes every field", () => {
       blockSize: 16,
       hashSeed: 0,
       topic: "kv",
+      curveServerKey: CURVE_KEY,
       eventEndpoints: events,
       replayEndpoints: replays,
       ttftSamples: [[1024, 85.5]],
@@ -96,6 +100,7 @@ test("readRegistration spells endpoints in one way", () => {
 
 const nameAllowed = "1 to 253 printable ASCII characters without a space at either end are allowed";
 const endpointAllowed = "tcp://host:port with a port from 1 to 65535 and no wildcard host (*, 0.0.0.0, [::]) is allowed";
+const curveKeyAllowed = "a public CURVE key, 40 characters of Z85, is allowed";
 const ttftAllowed = "[prompt tokens, milliseconds] is allowed";
 
 test.each<[object, Record<string, string>]>([
@@ -125,6 +130,9 @@ test.each<[object, Record<string, string>]>([
   [{ register_ts_ms: 1.5 }, { "/register_ts_ms": "found 1.5, an integer from 0 to 9007199254740991 is allowed" }],
   [{ lease_seconds: 0 }, { "/lease_seconds": "found 0, an integer from 1 to 86400 is allowed" }],
   [{ lease_seconds: 86_401 }, { "/lease_seconds": "found 86401, an integer from 1 to 86400 is allowed" }],
+  [{ curve_server_key: "0" }, { "/curve_server_key": `found "0", ${curveKeyAllowed}` }],
+  [{ curve_server_key: "#".repeat(40) }, { "/curve_server_key": `found "${"#".repeat(40)}", ${curveKeyAllowed}` }],
+  [{ curve_server_key: 1 }, { "/curve_server_key": `found 1, ${curveKeyAllowed}` }],
   [{ topic: 1 }, { "/topic": "found 1, a string of at most 1024 characters is allowed" }],
   [{ incarnation_id: [] }, { "/incarnation_id": "found [], a string of at most 1024 characters is allowed" }],
   [{ lease: 30 }, { "/lease": expect.stringMatching(/^found an unknown field, allowed are name, address, role, engine, /) }],

@@ -40,6 +40,17 @@ test("JsonCursor accepts exactly what JSON.parse accepts of texts made from JSON
   );
 });
 
+test("JsonCursor accepts exactly what JSON.parse accepts of lists that look like tokens", () => {
+  const text = fc.array(fc.constantFrom(..."00123,,,  ].-e[\n"), { maxLength: 10 }).map((letters) => `[1, ${letters.join("")}`);
+  fc.assert(
+    fc.property(text, fc.boolean(), (start, isClosed) => {
+      const candidate = isClosed ? `${start}]` : start;
+      expect(isAccepted(walk, candidate)).toBe(isAccepted(JSON.parse, candidate));
+    }),
+    { numRuns: 3000 },
+  );
+});
+
 test("JsonCursor accepts exactly what JSON.parse accepts after one character of a JSON text changes", () => {
   const changed = fc
     .tuple(fc.json({ maxDepth: 3 }), fc.nat(), fc.constantFrom(...'{}[]:,"\\019-.e tn'))

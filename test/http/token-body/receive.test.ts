@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { BODY_BYTES_MAX } from "../../../src/http/limits.ts";
+import { BodyBudget } from "../../../src/http/body-budget.ts";
+import { BODY_BYTES_MAX, PROMPT_BODIES_BYTES_MAX } from "../../../src/http/limits.ts";
 import { Problem } from "../../../src/http/problem.ts";
-import { BodyBudget, receiveTokenBody } from "../../../src/http/token-body/mod.ts";
+import { receiveTokenBody } from "../../../src/http/token-body/mod.ts";
 
 function request(body: string | Uint8Array<ArrayBuffer> | ReadableStream, headers: Record<string, string> = {}): Request {
   return new Request("http://localhost/?a=1&b=2", {
@@ -13,7 +14,7 @@ function request(body: string | Uint8Array<ArrayBuffer> | ReadableStream, header
 
 /** The refusal's status, 0 when there was none. */
 async function statusOf(refused: Request): Promise<number> {
-  const error = await receiveTokenBody(refused, new BodyBudget()).then(
+  const error = await receiveTokenBody(refused, new BodyBudget(PROMPT_BODIES_BYTES_MAX)).then(
     () => null,
     (reason) => reason,
   );
@@ -22,7 +23,10 @@ async function statusOf(refused: Request): Promise<number> {
 }
 
 test("receiveTokenBody gives the form, the bytes and the query parameters", async () => {
-  const { form, bytes, query } = await receiveTokenBody(request(new Uint8Array([1, 2, 3, 4])), new BodyBudget());
+  const { form, bytes, query } = await receiveTokenBody(
+    request(new Uint8Array([1, 2, 3, 4])),
+    new BodyBudget(PROMPT_BODIES_BYTES_MAX),
+  );
   expect(form).toBe("binary");
   expect([...bytes]).toEqual([1, 2, 3, 4]);
   expect([...query]).toEqual([

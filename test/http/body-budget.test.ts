@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { Problem } from "../../../src/http/problem.ts";
-import { BodyBudget } from "../../../src/http/token-body/body-budget.ts";
+import { BodyBudget } from "../../src/http/body-budget.ts";
+import { Problem } from "../../src/http/problem.ts";
 
 const done = async () => "read";
 
@@ -29,7 +29,23 @@ test("BodyBudget gives the room of a body back that did not arrive whole", async
   expect(await budget.withRoom(100, done)).toBe("read");
 });
 
-test("BodyBudget takes a body of unknown length for the largest one", async () => {
-  expect(await refusal(new BodyBudget(100).withRoom(null, done))).toBe(503);
-  expect(await new BodyBudget().withRoom(null, done)).toBe("read");
+test("BodyBudget gives room as a body of unknown length arrives, and has all of it back when there is no more", async () => {
+  const budget = new BodyBudget(100);
+  const parts = (...sizes: number[]) =>
+    budget.withRoom(0, async (takeRoom) => {
+      for (const size of sizes) takeRoom(size);
+    });
+  await parts(60, 40);
+  expect(await refusal(parts(60, 41))).toBe(503);
+  expect(await budget.withRoom(100, done)).toBe("read");
+});
+
+test("BodyBudget says what is under way, and when to try again", async () => {
+  const error = await new BodyBudget(100).withRoom(101, done).catch((reason: unknown) => reason);
+  const response = (error as Problem).toResponse();
+  expect(response.headers.get("retry-after")).toBe("1");
+  expect(await response.json()).toMatchObject({
+    type: "/problems/overloaded",
+    detail: "Cannot read the body: 0 bytes of other requests are on their way, at most 100 are taken at once",
+  });
 });
