@@ -13,12 +13,18 @@ const TICK_MS = 1000;
 /** Changes that come together, such as a listing, are looked at together. */
 const CHANGE_DELAY_MS = 2;
 
+/** Whoever moves with the fleet: hears of its second hand, after the fleet itself, and of each process that is gone, at once. */
+export interface FleetFollower {
+  tick(): void;
+  deregistered(name: string): void;
+}
+
+export type RegistryConnection = Pick<FleetSource, "registry" | "isConnected">;
+
 /** What the loop moves, each by the part of its surface that it needs. */
 export interface FleetLoopParts {
   fleet: { listener: FleetListener | null; instances(): readonly Instance[]; tick(): void; stop(): void };
   subscriptions: { refresh(instances: readonly Instance[]): void; drop(name: string): void };
-  /** The registrations over HTTP, with their leases. */
-  registrations: { tick(): void; deregistered(name: string): void };
   scraper: { start(): void; stop(): Promise<void> } | null;
   sources: readonly FleetSource[];
   /** Time between two looks at the fleet when nothing changes: what could not be subscribed is tried again. */
@@ -27,6 +33,7 @@ export interface FleetLoopParts {
 
 export class FleetLoop implements FleetListener {
   readonly #parts: FleetLoopParts;
+  readonly #followers: FleetFollower[] = [];
   #timers: Timer[] = [];
   #changeTimer: Timer | null = null;
 
@@ -35,14 +42,19 @@ export class FleetLoop implements FleetListener {
     parts.fleet.listener = this;
   }
 
+  /** To be called before `start`. */
+  addFollower(follower: FleetFollower): void {
+    this.#followers.push(follower);
+  }
+
   /** Subscribes to what is known already, then lets the registries begin. */
   start(): void {
-    const { fleet, registrations, scraper, sources, refreshIntervalMs } = this.#parts;
+    const { fleet, scraper, sources, refreshIntervalMs } = this.#parts;
     this.#refresh();
     this.#timers = [
       setInterval(() => {
         fleet.tick();
-        registrations.tick();
+        for (const follower of this.#followers) follower.tick();
       }, TICK_MS),
       setInterval(() => this.#refresh(), refreshIntervalMs),
     ];
@@ -56,10 +68,15 @@ export class FleetLoop implements FleetListener {
     return reasons.length > 0 ? reasons : null;
   }
 
+  /** Of each registry that works by itself. */
+  connections(): RegistryConnection[] {
+    return this.#parts.sources.map(({ registry, isConnected }) => ({ registry, isConnected }));
+  }
+
   /** A process that is gone has no streams from this moment on. */
   deregistered(name: string): void {
     this.#parts.subscriptions.drop(name);
-    this.#parts.registrations.deregistered(name);
+    for (const follower of this.#followers) follower.deregistered(name);
   }
 
   changed(): void {

@@ -53,7 +53,8 @@ export function openFleet(options: OpenFleetOptions): OpenFleet {
   const scraper =
     scrapeIntervalMs === 0 ? null : new MetricsScraper({ fleet, registrar: fleet, intervalMs: scrapeIntervalMs, clock, logger });
   const sources = openSources(options, fleet);
-  const loop = new FleetLoop({ fleet, subscriptions, registrations, scraper, sources, refreshIntervalMs });
+  const loop = new FleetLoop({ fleet, subscriptions, scraper, sources, refreshIntervalMs });
+  loop.addFollower(registrations);
   return { fleet, subscriptions, registrations, scrapes: scraper ?? NO_SCRAPES, loop };
 }
 

@@ -34,6 +34,8 @@ export interface FleetSource {
   readonly registry: Registry;
   start(): void;
   stop(): Promise<void>;
+  /** Whether it hears of changes now. */
+  readonly isConnected: boolean;
   /** Null once all that the registry had at the start has been put; else why not, a sentence. */
   notReady(): string | null;
 }

@@ -21,6 +21,7 @@ function registrationOf(name: string, changes: Partial<InstanceRegistration> = {
     blockSize: 16,
     hashSeed: 1024,
     topic: "",
+    curveServerKey: null,
     eventEndpoints: null,
     replayEndpoints: null,
     ttftSamples: [],

@@ -20,6 +20,7 @@ export function registration(fields: Partial<InstanceRegistration> = {}): Instan
     blockSize: null,
     hashSeed: 1024,
     topic: null,
+    curveServerKey: null,
     eventEndpoints: null,
     replayEndpoints: null,
     ttftSamples: [],

@@ -65,6 +65,10 @@ export class EtcdSource implements FleetSource {
     return this.#state;
   }
 
+  get isConnected(): boolean {
+    return this.#state.isConnected;
+  }
+
   start(): void {
     this.#running ??= this.#run();
   }

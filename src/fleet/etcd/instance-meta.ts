@@ -61,6 +61,7 @@ export function readInstanceMeta(role: Role, name: string, bytes: Uint8Array): R
     blockSize: null,
     hashSeed: HASH_SEED_DEFAULT,
     topic: null,
+    curveServerKey: null,
     eventEndpoints: null,
     replayEndpoints: null,
     ttftSamples: ttft_profiling_data ?? [],

@@ -1,6 +1,17 @@
 /** The `warmpath.io/` annotations of a pod: what each may say, and what a pod without it means. */
 
-import { BLOCK_SIZE_MAX, ENGINES, type Engine, HASH_SEED_DEFAULT, HASH_SEED_MAX, RANKS_MAX, ROLES, type Role } from "#domain";
+import {
+  BLOCK_SIZE_MAX,
+  CURVE_KEY_CHARACTERS,
+  ENGINES,
+  type Engine,
+  HASH_SEED_DEFAULT,
+  HASH_SEED_MAX,
+  isCurveKey,
+  RANKS_MAX,
+  ROLES,
+  type Role,
+} from "#domain";
 
 const ANNOTATION_PREFIX = "warmpath.io/";
 
@@ -16,9 +27,21 @@ export interface PodAnnotations {
   eventPort: number | null;
   replayPort: number | null;
   hashSeed: number;
+  curveServerKey: string | null;
 }
 
-const NAMES = ["port", "role", "engine", "dp-size", "block-size", "topic", "event-port", "replay-port", "hash-seed"] as const;
+const NAMES = [
+  "port",
+  "role",
+  "engine",
+  "dp-size",
+  "block-size",
+  "topic",
+  "event-port",
+  "replay-port",
+  "hash-seed",
+  "curve-server-key",
+] as const;
 
 type AnnotationName = (typeof NAMES)[number];
 
@@ -50,6 +73,13 @@ export function readAnnotations(annotations: Readonly<Record<string, string>>, p
     return found;
   }
 
+  function curveKey(name: AnnotationName): string | null {
+    const text = textOf(name);
+    if (text === null || isCurveKey(text)) return text;
+    wrong(name, `a public CURVE key of ${CURVE_KEY_CHARACTERS} characters of Z85`);
+    return null;
+  }
+
   problems.push(...unknownAnnotations(annotations));
   return {
     port: integer("port", 1, PORT_MAX),
@@ -61,6 +91,7 @@ export function readAnnotations(annotations: Readonly<Record<string, string>>, p
     eventPort: integer("event-port", 1, PORT_MAX),
     replayPort: integer("replay-port", 1, PORT_MAX),
     hashSeed: integer("hash-seed", 0, HASH_SEED_MAX) ?? HASH_SEED_DEFAULT,
+    curveServerKey: curveKey("curve-server-key"),
   };
 }
 

@@ -47,6 +47,10 @@ export class KubernetesSource implements FleetSource {
     this.#table = new PodTable(options.registrar);
   }
 
+  get isConnected(): boolean {
+    return this.#link === "up";
+  }
+
   start(): void {
     this.#running ??= this.#run(this.#stopping.signal);
   }
@@ -146,6 +150,6 @@ export class KubernetesSource implements FleetSource {
     if (this.#link === "up") return;
     const message = this.#link === "new" ? "Follows Kubernetes pods" : "Follows Kubernetes pods again";
     this.#link = "up";
-    this.#logger.info(message, { server, namespace, labelSelector: this.#selection.labelSelector });
+    this.#logger.info(message, { server, namespace, label_selector: this.#selection.labelSelector });
   }
 }

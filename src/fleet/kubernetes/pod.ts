@@ -45,7 +45,7 @@ function addressOf({ metadata, status }: Pod): string | null {
 function describedBy(pod: Pod, podName: string, host: string): PodPresence {
   const problems: string[] = [];
   const annotations = readAnnotations(pod.metadata.annotations ?? {}, problems);
-  const { role, engine, dpSize, blockSize, topic, hashSeed } = annotations;
+  const { role, engine, dpSize, blockSize, topic, hashSeed, curveServerKey } = annotations;
   const eventEndpoints = eventEndpointsOf(annotations, host, problems);
   const replayEndpoints = replayEndpointsOf(annotations, host, problems);
   if (problems.length > 0) {
@@ -62,6 +62,7 @@ function describedBy(pod: Pod, podName: string, host: string): PodPresence {
     blockSize,
     hashSeed,
     topic,
+    curveServerKey,
     eventEndpoints,
     replayEndpoints,
     ttftSamples: [],

@@ -66,6 +66,7 @@ function describe(
     endpoint,
     replayEndpoint: replay.given[dpRank],
     topic: registration.topic ?? rules.topic,
+    curveServerKey: registration.curveServerKey ?? rules.curveServerKey,
     incarnation: registration.incarnation,
   }));
   return { streams, endpoints };

@@ -8,6 +8,8 @@ export interface SubscriptionRules {
   /** Tokens per block, and the publishers' exact topic, of instances that register none. */
   blockSize: number;
   topic: string;
+  /** Public CURVE key of their publishers, Z85; null: they speak in the clear. */
+  curveServerKey: string | null;
   /** Endpoint of a rank = `tcp://host:(HTTP port + offset + rank)`, where the instance registers none. */
   eventPortOffset: number;
   replayPortOffset: number;

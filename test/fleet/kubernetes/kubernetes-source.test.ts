@@ -21,9 +21,11 @@ describe("KubernetesSource", () => {
     const { server, source, registrar, called } = bound(await sceneWith());
     server.put(podWith());
     expect(source.notReady()).not.toBeNull();
+    expect(source.isConnected).toBe(false);
     source.start();
     await called("put 10.0.0.5:8000 uid-a");
     expect(source.notReady()).toBeNull();
+    await waitFor("the watch", () => source.isConnected);
     server.put(podWith({ name: "b", podIP: "10.0.0.6" }));
     await called("put 10.0.0.6:8000 uid-b");
     server.put(podWith({ isReady: false }));

@@ -36,6 +36,7 @@ describe("A pod without annotations", () => {
           blockSize: null,
           hashSeed: 1024,
           topic: null,
+          curveServerKey: null,
           eventEndpoints: ["tcp://10.0.0.5:5557"],
           replayEndpoints: [null],
           ttftSamples: [],
@@ -79,6 +80,7 @@ describe("A pod's annotations", () => {
       "event-port": "6000",
       "replay-port": "7000",
       "hash-seed": "0",
+      "curve-server-key": "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID",
     });
     expect(registration).toMatchObject({
       name: "10.0.0.5:9000",
@@ -90,6 +92,7 @@ describe("A pod's annotations", () => {
       eventEndpoints: ["tcp://10.0.0.5:6000", "tcp://10.0.0.5:6001"],
       replayEndpoints: ["tcp://10.0.0.5:7000", "tcp://10.0.0.5:7001"],
       hashSeed: 0,
+      curveServerKey: "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID",
     });
   });
 
@@ -126,6 +129,7 @@ describe("A pod's annotations", () => {
     ["dp-size", "0", "an integer from 1 to 4096"],
     ["block-size", "-16", "an integer from 1 to 4096"],
     ["hash-seed", "4294967296", "an integer from 0 to 4294967295"],
+    ["curve-server-key", "", "a public CURVE key of 40 characters of Z85"],
   ])("are refused when %s is %p", (name, value, needed) => {
     const found = `annotation warmpath.io/${name} is ${JSON.stringify(value)}, ${needed} is needed`;
     expect(reasonOf({ [`warmpath.io/${name}`]: value })).toBe(`Cannot register pod "llm/a": ${found}`);

@@ -33,6 +33,7 @@ export function instanceOf(name: string, traits: InstanceTraits = {}): Instance 
       blockSize: null,
       hashSeed: 1024,
       topic: null,
+      curveServerKey: null,
       eventEndpoints: null,
       replayEndpoints: null,
       ttftSamples: [],

@@ -17,6 +17,12 @@ describe("deriveStreams", () => {
     });
   });
 
+  test("deriveStreams gives the rules' CURVE key to instances that registered none of their own", () => {
+    const rules = { ...RULES, curveServerKey: "key of all" };
+    expect(derive({}, rules)).toMatchObject({ streams: [{ curveServerKey: "key of all" }] });
+    expect(derive({ curveServerKey: "own key" }, rules)).toMatchObject({ streams: [{ curveServerKey: "own key" }] });
+  });
+
   test("deriveStreams takes what the instance registered before the rules", () => {
     const found = derive({
       backend: "vllm",

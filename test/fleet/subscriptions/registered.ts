@@ -8,6 +8,7 @@ export const RULES: SubscriptionRules = {
   isDiscoveryEnabled: true,
   blockSize: 128,
   topic: "xllm-kv",
+  curveServerKey: null,
   eventPortOffset: 10_000,
   replayPortOffset: 30_000,
   maxStreams: 128,
@@ -26,6 +27,7 @@ export function register(name: string, fields: Partial<InstanceRegistration> = {
     blockSize: null,
     hashSeed: 1024,
     topic: null,
+    curveServerKey: null,
     eventEndpoints: null,
     replayEndpoints: null,
     ttftSamples: [],
@@ -57,6 +59,7 @@ export function streamOf(name: string, fields: Partial<StreamDescription> = {}):
     endpoint: `tcp://${host}:${port + 10_000 + dpRank}`,
     replayEndpoint: `tcp://${host}:${port + 30_000 + dpRank}`,
     topic: "xllm-kv",
+    curveServerKey: null,
     incarnation: "k3Jx",
     ...fields,
   };

@@ -90,6 +90,7 @@ describe("Subscriptions", () => {
     ["block size", { blockSize: 16 }],
     ["hash seed", { hashSeed: 7 }],
     ["topic", { topic: "" }],
+    ["CURVE key", { curveServerKey: "key" }],
     ["engine", { backend: "vllm" }],
     ["event endpoint", { eventEndpoints: ["tcp://x:1"] }],
     ["replay endpoint", { replayEndpoints: ["tcp://x:1"] }],
