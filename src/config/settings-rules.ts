@@ -3,18 +3,24 @@
 import type { Problem } from "./errors.ts";
 import type { SettledSettings } from "./settle-settings.ts";
 
+/** The first must not be above the second. */
+const ORDERED = [
+  // Disk is slower than memory: a larger weight is a slip, and would send requests to the slower copy.
+  ["car_disk_hit_weight", "car_host_hit_weight"],
+  // Between two looks at its metrics an instance would be without a load, and serve nobody.
+  ["load_scrape_interval_ms", "load_report_max_age_ms"],
+] as const;
+
 /** Problems between settings; each names the settings as they were given. */
 export function settingsRuleProblems({ settings, sources }: SettledSettings): Problem[] {
-  const { car_host_hit_weight: hostWeight, car_disk_hit_weight: diskWeight } = settings;
-  // Disk is slower than memory: a larger weight is a slip, and would send requests to the slower copy.
-  if (hostWeight === undefined || diskWeight === undefined || diskWeight <= hostWeight) return [];
-  const diskSource = sources.get("car_disk_hit_weight");
-  const host = sources.get("car_host_hit_weight") ?? "car_host_hit_weight";
-  return [
-    {
-      setting: diskSource ?? "car_disk_hit_weight",
-      found: diskSource === undefined ? `${diskWeight} by default` : String(diskWeight),
-      needed: `at most ${host} ${hostWeight}`,
-    },
-  ];
+  return ORDERED.flatMap(([smaller, larger]) => {
+    const [value, limit] = [settings[smaller], settings[larger]];
+    if (value === undefined || limit === undefined || value <= limit) return [];
+    const source = sources.get(smaller);
+    return {
+      setting: source ?? smaller,
+      found: source === undefined ? `${value} by default` : String(value),
+      needed: `at most ${sources.get(larger) ?? larger} ${limit}`,
+    };
+  });
 }

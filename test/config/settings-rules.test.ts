@@ -34,3 +34,10 @@ test.each([
 ])("settingsRuleProblems does not judge %j, where one weight is wrong by itself", (given) => {
   expect(problems(given)).toEqual([]);
 });
+
+test("settingsRuleProblems refuses looks at metrics that are rarer than a load report lasts", () => {
+  expect(problems({ load_scrape_interval_ms: "0", load_report_max_age_ms: "100" })).toEqual([]);
+  expect(problems({ load_report_max_age_ms: "999" })).toEqual([
+    "load_scrape_interval_ms: found 1000 by default, needed at most --load-report-max-age-ms 999",
+  ]);
+});
