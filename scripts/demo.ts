@@ -12,8 +12,9 @@ import { type Config, loadConfig } from "#config";
 import { Service } from "#service";
 import { chatTraffic, SeededRandom, SMALL_SITE } from "#sim";
 import { buildKernel } from "./build-kernel.ts";
-import { DemoFleet } from "./demo-fleet.ts";
-import { type Answer, formatAnswer, formatDecision } from "./demo-table.ts";
+import { DemoFleet } from "./demo/demo-fleet.ts";
+import { type Answer, formatAnswer, formatDecision } from "./demo/demo-table.ts";
+import { completePrompt, warmUp } from "./engine/send-prompt.ts";
 
 const QUERY_PATH = "/v1/internal/kv-cache/query";
 
@@ -42,7 +43,7 @@ const client = createClient(url, { internalApiToken: config.internalApiToken });
 const fleet = new DemoFleet(ENGINES, url, config.internalApiToken);
 const prompts = chatTraffic(SMALL_SITE);
 
-const recent = await warmUp();
+const recent = await fillCaches();
 console.log(`\nFour simulated engines have registered and publish their KV events over ZeroMQ; Warmpath answers on ${url}.\n`);
 await show("a conversation that engine 2 has served, and engine 1 in part", await heldPrompt(2, 1));
 const prompt = await heldPrompt(1, 3);
@@ -89,32 +90,38 @@ async function demoConfig(): Promise<Config> {
 }
 
 /** Fills the engines' caches at random, and waits until Warmpath knows all of it; the prompts, newest first. */
-async function warmUp(): Promise<Uint32Array[]> {
+async function fillCaches(): Promise<Uint32Array[]> {
+  const addresses = new Map<string, string>();
+  await eventually(async () => {
+    const { data } = await client.api.v1.instances.get();
+    for (const { name, address } of data?.instances ?? []) addresses.set(name, address);
+    return addresses.size === ENGINES ? "" : `${addresses.size} of ${ENGINES} engines have registered`;
+  });
   const random = new SeededRandom(1);
+  const batchSeqs = new Map<string, number>();
   const sent: Uint32Array[] = [];
   while (sent.length < WARM_UP_PROMPTS) {
     const tokens = prompts.next().value;
-    fleet.send(`engine-${1 + random.integerBelow(ENGINES)}:8000`, { tokens, isWarmUp: true });
+    const name = `engine-${1 + random.integerBelow(ENGINES)}:8000`;
+    batchSeqs.set(name, await warmUp(addresses.get(name) ?? "", tokens));
     sent.unshift(tokens);
   }
-  await untilSynchronized();
+  await eventually(async () => {
+    const { matches } = await ask(new Uint32Array(0));
+    const behind = matches.filter((match) => !match.synchronized || match.sequence < (batchSeqs.get(match.instance_name) ?? 0));
+    if (matches.length < ENGINES) return `${matches.length} of ${ENGINES} engines are listened to`;
+    return behind.map((match) => match.error ?? `${match.instance_name} is at batch ${match.sequence}`).join(", ");
+  });
   return sent;
 }
 
-async function untilSynchronized(): Promise<void> {
-  const deadline = Date.now() + START_TIMEOUT_MS;
-  let reason = "the engines have not taken their prompts";
-  while (Date.now() < deadline) {
-    const answer = fleet.isIdle ? (await client.query(new Uint32Array(0))).data : null;
-    if (answer !== null) {
-      const { matches } = answer;
-      const behind = matches.filter((match) => !match.synchronized || match.sequence < fleet.batchSeqOf(match.instance_name));
-      if (matches.length === ENGINES && behind.length === 0) return;
-      reason = behind.map((match) => match.error ?? `${match.instance_name} is at batch ${match.sequence}`).join(", ");
-    }
+/** Until `look` finds no reason to wait any longer. */
+async function eventually(look: () => Promise<string>): Promise<void> {
+  const deadlineMs = performance.now() + START_TIMEOUT_MS;
+  for (let reason = await look(); reason !== ""; reason = await look()) {
+    if (performance.now() > deadlineMs) throw new Error(`Cannot synchronize within ${START_TIMEOUT_MS} ms: ${reason}`);
     await Bun.sleep(20);
   }
-  throw new Error(`Cannot synchronize within ${START_TIMEOUT_MS} ms: ${reason}`);
 }
 
 /** A prompt that one engine holds whole and the other in part right now; there is one for every pair after the warm-up. */
@@ -129,11 +136,11 @@ async function heldPrompt(whole: number, part: number): Promise<Uint32Array> {
   throw new Error("Cannot find a prompt that two engines share: the warm-up was too short");
 }
 
-/** The next prompt of the site goes where Warmpath says. While nobody can serve it is lost, as a client would have it. */
+/** The next prompt of the site goes where Warmpath says. What nobody can serve, or not to its end, is lost. */
 async function routeNext(): Promise<void> {
   const tokens = prompts.next().value;
   const { data } = await client.route(new Uint32Array(tokens));
-  if (data !== null) fleet.send(data.prefill.instance_name, { tokens, isWarmUp: false });
+  if (data !== null) await completePrompt(data.prefill.address, tokens).catch(() => {});
 }
 
 async function ask(tokens: Uint32Array): Promise<Answer> {

@@ -1,14 +1,14 @@
 /**
  * `bun run engine -- --name host:port …`: one simulated xLLM engine as a program. It publishes over ZeroMQ, registers with Warmpath
  * or in etcd, sends heartbeats, works off the prompts that `bun run traffic` sends it, and goes on until it is stopped. Whoever
- * it cannot reach it tries again.
+ * it cannot reach it tries again. With `--demo` it is an engine of `bun run demo`, to be killed without a word to anyone.
  */
 
 import { createClient } from "warmpath/client";
-import { createLogger } from "#base";
-import { ENGINE_USAGE, parseEngineOptions } from "./engine-options.ts";
-import { EtcdEngineRegistry, HttpEngineRegistry } from "./engine-registry.ts";
-import { ServedEngine } from "./served-engine.ts";
+import { createLogger, type Logger } from "#base";
+import { ENGINE_USAGE, parseEngineOptions } from "./engine/engine-options.ts";
+import { EtcdEngineRegistry, HttpEngineRegistry } from "./engine/engine-registry.ts";
+import { ServedEngine } from "./engine/served-engine.ts";
 
 /** As often as xLLM's engines. */
 const HEARTBEAT_MS = 500;
@@ -19,9 +19,11 @@ const ANSWER_TIMEOUT_MS = 2000;
 const STOP_TIMEOUT_MS = 1500;
 
 const options = attempt(2, () => parseEngineOptions(process.argv.slice(2)));
-const { name, warmpathUrl, etcdAddress, eventPort, replayPort } = options;
-const logger = createLogger();
-const incarnation = crypto.randomUUID();
+const { name, warmpathUrl, etcdAddress, isInDemo } = options;
+// The demo tells by itself what becomes of its engines.
+const logger: Logger = isInDemo ? { ...createLogger(), info: () => {} } : createLogger();
+// The dashboard reads the process from it, to say how to kill it.
+const incarnation = isInDemo ? `demo-process-${process.pid}` : crypto.randomUUID();
 const engine = attempt(1, () => new ServedEngine(options));
 const client = createClient(warmpathUrl, {
   internalApiToken: process.env.WARMPATH_INTERNAL_API_TOKEN ?? "",
@@ -31,12 +33,13 @@ const client = createClient(warmpathUrl, {
 });
 const registry =
   etcdAddress === null
-    ? new HttpEngineRegistry(client, options, incarnation)
+    ? new HttpEngineRegistry(client, options, engine.ports, incarnation)
     : new EtcdEngineRegistry(etcdAddress, options, incarnation);
-logger.info("Engine serves", { instance: name, event_port: eventPort, replay_port: replayPort });
+logger.info("Engine serves", { instance: name, event_port: engine.ports.event, replay_port: engine.ports.replay });
 
 let isStopping = false;
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
+if (isInDemo) process.once("disconnect", () => process.exit(0));
+else for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
 
 /** Why it is not known, or nothing; null before the first try. */
 let trouble: string | null = null;

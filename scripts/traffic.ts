@@ -7,12 +7,12 @@ import { parseArgs } from "node:util";
 import { createClient } from "warmpath/client";
 import { createLogger } from "#base";
 import { chatTraffic, SMALL_SITE } from "#sim";
+import { completePrompt } from "./engine/send-prompt.ts";
 
 /** Prompts under way; beyond, the next waits for its turn in the second after. */
 const UNDER_WAY_MAX = 64;
 
 const REPORT_MS = 10_000;
-const ANSWER_TIMEOUT_MS = 60_000;
 
 const { warmpath: url, "requests-per-second": rate } = parseArgs({
   options: {
@@ -44,13 +44,7 @@ async function send(prompt: Uint32Array): Promise<void> {
     const { data, error } = await client.route(new Uint32Array(prompt), { explain: false });
     if (error) throw new Error(error.value.detail);
     const { address } = data.prefill;
-    const answer = await fetch(`http://${address}/v1/completions`, {
-      method: "POST",
-      body: JSON.stringify({ prompt: [...prompt] }),
-      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
-    });
-    if (!answer.ok) throw new Error(`${address} answers ${answer.status}`);
-    const { usage } = (await answer.json()) as Completion;
+    const usage = await completePrompt(address, prompt);
     sums.requests += 1;
     sums.promptTokens += usage.prompt_tokens;
     sums.cachedTokens += usage.prompt_tokens_details.cached_tokens;
@@ -60,10 +54,6 @@ async function send(prompt: Uint32Array): Promise<void> {
   } finally {
     underWay -= 1;
   }
-}
-
-interface Completion {
-  usage: { prompt_tokens: number; prompt_tokens_details: { cached_tokens: number } };
 }
 
 function report(): void {

@@ -49,6 +49,17 @@ export const problemDocument = t.Object({
   error: t.Optional(t.String({ description: "The same in xLLM service's words, where its clients read them" })),
 });
 
+/** What a route that decodes a body may refuse with, whatever it does. */
+export const bodyProblems = {
+  400: problemDocument,
+  401: problemDocument,
+  413: problemDocument,
+  415: problemDocument,
+  422: problemDocument,
+  500: problemDocument,
+  503: problemDocument,
+};
+
 export type ProblemDocument = Static<typeof problemDocument>;
 
 interface ProblemParts {

@@ -34,7 +34,7 @@ export interface RouteFleet {
 /** Who hears of every decision, right after it; `durationMs` is the time that it took, the match included. */
 export type DecisionObserver = (decision: Decision | "busy", prompt: RoutePrompt, durationMs: number) => void;
 
-export interface RouterOptions extends Required<CacheAwareOptions>, SloTargets {
+export interface RouterOptions extends CacheAwareOptions, SloTargets {
   policy: LoadBalancePolicy;
   directory: RouteDirectory;
   fleet: RouteFleet;

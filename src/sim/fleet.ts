@@ -3,7 +3,6 @@
  * conversation are spread and engines hold prefixes of different length of the same prompts.
  */
 
-import { assert } from "#base";
 import { type ChatTrafficOptions, chatTraffic, SMALL_SITE } from "./chat-traffic.ts";
 import { SimulatedEngine } from "./engine.ts";
 import type { PrefixCacheOptions } from "./prefix-cache.ts";
@@ -26,22 +25,10 @@ const SMALL_CACHE: PrefixCacheOptions = {
   offloadForm: "without-tokens",
 };
 
-/** Prompts that `findPrompt` looks through: more than a fleet of small caches holds. */
-const REMEMBERED_PROMPTS = 256;
-
-export interface Placement {
-  /** Holds every full block of the prompt, on any tier. */
-  fullyAt: SimulatedEngine;
-  /** Holds the prompt's first block, but not all of it. */
-  partlyAt: SimulatedEngine;
-}
-
 export class SimulatedFleet {
   readonly engines: readonly SimulatedEngine[];
   readonly #prompts: Iterator<Uint32Array, never>;
   readonly #random: SeededRandom;
-  /** Newest last. */
-  readonly #remembered: Uint32Array[] = [];
 
   /** Opens the engines on free loopback ports, with empty caches. Throws ZmqError or LibzmqNotFoundError. */
   constructor({ size, cache = SMALL_CACHE, traffic = SMALL_SITE }: FleetOptions) {
@@ -57,27 +44,11 @@ export class SimulatedFleet {
 
   /** Lets a random engine take one scheduler step with the next prompt. */
   step(): void {
-    const prompt = this.#prompts.next().value;
-    this.engines[this.#random.integerBelow(this.engines.length)].step([prompt]);
-    this.#remembered.push(prompt);
-    if (this.#remembered.length > REMEMBERED_PROMPTS) this.#remembered.shift();
-  }
-
-  /** The newest prompt that is held like that now, or null where there is none among those remembered. */
-  findPrompt({ fullyAt, partlyAt }: Placement): Uint32Array | null {
-    assert(fullyAt !== partlyAt, "no engine holds a prompt fully and partly");
-    const isPlaced = (prompt: Uint32Array) => heldShare(fullyAt, prompt) === "all" && heldShare(partlyAt, prompt) === "prefix";
-    return this.#remembered.findLast(isPlaced) ?? null;
+    const engine = this.engines[this.#random.integerBelow(this.engines.length)];
+    engine.step([this.#prompts.next().value]);
   }
 
   close(): void {
     for (const engine of this.engines) engine.close();
   }
-}
-
-function heldShare(engine: SimulatedEngine, prompt: Uint32Array): "none" | "prefix" | "all" {
-  const blocks = engine.cache.holds(prompt);
-  const firstAbsent = blocks.findIndex((tiers) => tiers.length === 0);
-  if (blocks.length === 0 || firstAbsent === 0) return "none";
-  return firstAbsent === -1 ? "all" : "prefix";
 }

@@ -6,7 +6,7 @@
 export { type ChatTrafficOptions, chatTraffic, SMALL_SITE, VOCABULARY_SIZE } from "./chat-traffic.ts";
 export { type CacheView, type EngineFault, SimulatedEngine, type SimulatedEngineOptions, type StepReport } from "./engine.ts";
 export type { CacheTier, EngineEvent, OffloadForm } from "./engine-event.ts";
-export { type FleetOptions, type Placement, SimulatedFleet } from "./fleet.ts";
+export { type FleetOptions, SimulatedFleet } from "./fleet.ts";
 export { type Admission, PrefixCache, type PrefixCacheOptions } from "./prefix-cache.ts";
 export { SeededRandom } from "./random.ts";
 export { type RunOptions, runEngines } from "./run-engines.ts";

@@ -1,9 +1,10 @@
 /** The simulated fleet as a router sees it: its instances, and the load that each has reported last. */
 
 import { assert } from "#base";
-import type { InstanceRegistration, LoadReport } from "#domain";
+import type { LoadReport } from "#domain";
 import type { Instance } from "#fleet";
 import type { CurrentLoad } from "#routing";
+import { instanceOf, registrationOf } from "../support/instances.ts";
 import { INCARNATION } from "./fleet-index.ts";
 
 interface ReportedLoad {
@@ -19,7 +20,7 @@ export class ObservedFleet {
 
   /** All instances have reported that they are idle. */
   constructor(instanceNames: readonly string[]) {
-    this.instances = instanceNames.map(describeInstance);
+    this.instances = instanceNames.map((name) => instanceOf(registrationOf(name, { incarnation: INCARNATION })));
     this.#places = new Map(instanceNames.map((name, place) => [name, place]));
     this.#loads = instanceNames.map(() => ({ report: { waitingRequests: 0, cacheUsage: 0 }, reportedAtMs: 0 }));
   }
@@ -48,32 +49,4 @@ export class ObservedFleet {
 /** Names whose order is that of the places. */
 export function instanceNames(count: number): string[] {
   return Array.from({ length: count }, (_, place) => `engine-${String(place).padStart(3, "0")}:8000`);
-}
-
-function describeInstance(name: string): Instance {
-  const registration: InstanceRegistration = {
-    name,
-    address: name,
-    role: "DEFAULT",
-    backend: "xllm",
-    incarnation: INCARNATION,
-    dpSize: 1,
-    blockSize: null,
-    hashSeed: 1024,
-    topic: null,
-    curveServerKey: null,
-    eventEndpoints: null,
-    replayEndpoints: null,
-    ttftSamples: [],
-    tpotSamples: [],
-  };
-  return {
-    registration,
-    registry: "http",
-    state: "ACTIVE",
-    stateSinceMs: 0,
-    currentRole: "DEFAULT",
-    loads: [],
-    latency: null,
-  };
 }

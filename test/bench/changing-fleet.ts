@@ -1,11 +1,12 @@
 /** A whole Warmpath in this process whose fleet comes and goes, over HTTP and, where there is one, through etcd. */
 
-import { assert, type Logger } from "#base";
+import { assert } from "#base";
 import { type Config, loadConfig } from "#config";
 import { Service } from "#service";
 import { SeededRandom, VOCABULARY_SIZE } from "#sim";
 import { EtcdRegistrar } from "../support/etcd-registrar.ts";
 import { EtcdServer } from "../support/etcd-server.ts";
+import { QUIET } from "../support/quiet-logger.ts";
 import { EngineProcess, EVENT_PORT_OFFSET, REPLAY_PORT_OFFSET } from "./engine-process.ts";
 import { fetchAnswer } from "./query-request.ts";
 
@@ -15,8 +16,6 @@ const TOPIC = "xllm-kv";
 
 /** Far above what anything here takes. */
 const TIMEOUT_MS = 10_000;
-
-const QUIET: Logger = { info: () => {}, warn: () => {}, error: () => {} };
 
 export class ChangingFleet {
   readonly #service: Service;

@@ -1,7 +1,6 @@
 /** Many instances in a real etcd, and all that follows them but the streams themselves. */
 
 import { Etcd3 } from "etcd3";
-import type { Logger } from "#base";
 import { systemClock } from "#base";
 import { EtcdConnection } from "../../src/fleet/etcd/etcd-connection.ts";
 import { KeyTable } from "../../src/fleet/etcd/key-table.ts";
@@ -10,22 +9,11 @@ import { Fleet } from "../../src/fleet/fleet.ts";
 import { type StreamSet, Subscriptions } from "../../src/fleet/subscriptions/mod.ts";
 import { EtcdRegistrar, registrationJson } from "../support/etcd-registrar.ts";
 import { EtcdServer } from "../support/etcd-server.ts";
+import { QUIET } from "../support/quiet-logger.ts";
+import { RULES } from "../support/subscription-rules.ts";
 
 /** Puts under way at once. */
 const PUTS_AT_ONCE = 50;
-
-const QUIET: Logger = { info: () => {}, warn: () => {}, error: () => {} };
-
-const RULES = {
-  isDiscoveryEnabled: true,
-  blockSize: 128,
-  topic: "xllm-kv",
-  curveServerKey: null,
-  eventPortOffset: 10_000,
-  replayPortOffset: 30_000,
-  maxStreams: 128,
-  staticStreams: [],
-};
 
 const RANGE = registryRange("");
 

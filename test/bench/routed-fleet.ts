@@ -1,9 +1,11 @@
 /** An index that holds a prompt corpus, and a fleet in which each of its streams is the one of an instance with a load. */
 
-import { assert, type Logger, systemClock } from "#base";
+import { assert, systemClock } from "#base";
 import { type Config, loadConfig } from "#config";
 import { type OpenFleet, openFleet } from "#fleet";
 import { type Placement, Router } from "#routing";
+import { registrationOf } from "../support/instances.ts";
+import { QUIET } from "../support/quiet-logger.ts";
 import { Checksum } from "./checksum.ts";
 import { CorpusIndex } from "./corpus-index.ts";
 import { describeStream } from "./corpus-writer.ts";
@@ -17,8 +19,6 @@ const WAITING_MAX = 6;
 
 /** Prompts whose decisions make a checksum. */
 const CHECKED_PROMPTS = 16;
-
-const QUIET: Logger = { info: () => {}, warn: () => {}, error: () => {} };
 
 export class RoutedFleet {
   readonly index: CorpusIndex;
@@ -82,25 +82,7 @@ export class RoutedFleet {
   #join(id: number): void {
     const { instanceName: name, blockSize, hashSeed, incarnation } = describeStream(id, this.index.corpus.blockSize);
     const { registrations } = this.#parts;
-    registrations.register(
-      {
-        name,
-        address: name,
-        role: "DEFAULT",
-        backend: "xllm",
-        incarnation,
-        dpSize: 1,
-        blockSize,
-        hashSeed,
-        topic: null,
-        curveServerKey: null,
-        eventEndpoints: null,
-        replayEndpoints: null,
-        ttftSamples: [],
-        tpotSamples: [],
-      },
-      null,
-    );
+    registrations.register(registrationOf(name, { incarnation, blockSize, hashSeed }), null);
     registrations.heartbeat({
       name,
       incarnation,

@@ -1,26 +1,18 @@
 /** A whole Warmpath in this process, to which many simulated engines registered; the first of them holds a whole prompt. */
 
-import { assert, type Logger } from "#base";
+import { assert } from "#base";
 import { type Config, loadConfig } from "#config";
 import { Service } from "#service";
-import { runEngines, SeededRandom, SimulatedEngine, VOCABULARY_SIZE } from "#sim";
-
-const BLOCK_SIZE = 128;
-
-/** What the first engines hold of the prompt, from its front; the others hold nothing. */
-const SHARES = [1, 3 / 4, 1 / 2, 1 / 4];
+import type { SimulatedEngine } from "#sim";
+import { QUIET } from "../support/quiet-logger.ts";
+import { BLOCK_SIZE, randomPrompt, startEngines, synchronize } from "./prompted-engines.ts";
 
 /** Engines have 0 to so many requests waiting, in turn; the first has none. */
 const WAITING_MAX = 6;
 
-/** Far above what connecting and one snapshot take. */
-const SYNCHRONIZE_TIMEOUT_MS = 20_000;
-
 /** Nothing is reported or asked for again while requests are measured. */
 const LONG_MS = 3_600_000;
 const LEASE_SECONDS = 3600;
-
-const QUIET: Logger = { info: () => {}, warn: () => {}, error: () => {} };
 
 export class RoutedService {
   readonly prompt: Uint32Array;
@@ -35,17 +27,11 @@ export class RoutedService {
 
   /** Done when every engine may be routed to, and is listened to. */
   static async start(engineCount: number, promptTokens: number): Promise<RoutedService> {
-    const random = new SeededRandom(1);
-    const prompt = Uint32Array.from({ length: promptTokens }, () => random.integerBelow(VOCABULARY_SIZE));
-    const engines = Array.from({ length: engineCount }, (_, number) => {
-      return startEngine(number, prompt.subarray(0, promptTokens * (SHARES[number] ?? 0)));
-    });
+    const prompt = randomPrompt(promptTokens);
+    const engines = startEngines(engineCount, prompt);
     const routed = new RoutedService(prompt, engines, await Service.start(await configure(), QUIET));
-    const stopping = new AbortController();
-    const running = runEngines(engines, { intervalMs: 2, signal: stopping.signal });
-    await routed.#synchronize();
-    stopping.abort();
-    await running;
+    for (const [number, engine] of engines.entries()) await routed.#join(engine, number % (WAITING_MAX + 1));
+    await synchronize(engines, () => routed.#isSynchronized());
     return routed;
   }
 
@@ -56,15 +42,6 @@ export class RoutedService {
   async stop(): Promise<void> {
     await this.#service.stop();
     for (const engine of this.#engines) engine.close();
-  }
-
-  async #synchronize(): Promise<void> {
-    for (const [number, engine] of this.#engines.entries()) await this.#join(engine, number % (WAITING_MAX + 1));
-    const deadlineMs = performance.now() + SYNCHRONIZE_TIMEOUT_MS;
-    while (!(await this.#isSynchronized())) {
-      assert(performance.now() < deadlineMs, `every stream is synchronized within ${SYNCHRONIZE_TIMEOUT_MS} ms`);
-      await Bun.sleep(5);
-    }
   }
 
   async #join({ name, stream: { topic, endpoint, replayEndpoint } }: SimulatedEngine, waiting: number): Promise<void> {
@@ -90,22 +67,6 @@ export class RoutedService {
   #url(path: string): string {
     return `http://127.0.0.1:${this.port}${path}`;
   }
-}
-
-/** An engine that has the prompt in its cache and nothing else. */
-function startEngine(number: number, prompt: Uint32Array): SimulatedEngine {
-  const engine = new SimulatedEngine({
-    name: `engine-${String(number).padStart(3, "0")}:8000`,
-    cache: {
-      blockSize: BLOCK_SIZE,
-      deviceBlocksMax: Math.max(1, prompt.length / BLOCK_SIZE),
-      hostBlocksMax: 0,
-      chainSeed: BigInt(number),
-      offloadForm: "with-tokens",
-    },
-  });
-  engine.step([prompt]);
-  return engine;
 }
 
 async function configure(): Promise<Config> {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createCertificates } from "../fleet/kubernetes/certificates.ts";
+import { createCertificates } from "../support/certificates.ts";
 import { run } from "./recording-terminal.ts";
 
 const TOKEN_FILE = join(tmpdir(), `warmpath-token-${crypto.randomUUID()}`);

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { type DeliveredBatch, KvEventClient, type KvEventClientError, type KvEventClientOptions } from "#client";
+import { eventually } from "../support/eventually.ts";
 import { EnginePublisher, type EnginePublisherOptions, numberFrame, stored } from "./engine-publisher.ts";
 
 /** Far above what loopback needs; reached only when the test fails. */
@@ -44,12 +45,8 @@ async function listen(publisher: EnginePublisher, options: Partial<KvEventClient
   return { client, ...heard };
 }
 
-async function until(isTrue: () => boolean): Promise<void> {
-  const deadline = performance.now() + LIMIT_MS;
-  while (!isTrue()) {
-    if (performance.now() > deadline) throw new Error(`Nothing happened within ${LIMIT_MS} ms`);
-    await Bun.sleep(2);
-  }
+function until(isTrue: () => boolean): Promise<void> {
+  return eventually("what the test waits for", isTrue, LIMIT_MS);
 }
 
 const numbersOf = (batches: readonly DeliveredBatch[]) => batches.map(({ batchSeq }) => batchSeq);

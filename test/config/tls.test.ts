@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ConfigError, loadConfig } from "#config";
-import { type Certificates, createCertificates } from "../fleet/kubernetes/certificates.ts";
+import { type Certificates, createCertificates } from "../support/certificates.ts";
 import { configFile, removeConfigFiles } from "./config-file.ts";
 
 const NEEDED_CERT = "needed a PEM file with the server's certificate";

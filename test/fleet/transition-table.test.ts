@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { INSTANCE_STATES } from "../../src/fleet/instance.ts";
 import type { InstanceEvent } from "../../src/fleet/state.ts";
 import { transition } from "../../src/fleet/transition.ts";
-import { readStateTable } from "./state-table.ts";
+import { readStateTable } from "../support/state-table.ts";
 import { columnOf, effectName, LIMITS, PRESENT, registration, STATES } from "./transition-states.ts";
 
-const TABLE = await readStateTable();
+const TABLE = await readStateTable(new URL("../../src/fleet/README.md", import.meta.url), "event");
 
 const EVENT_TYPES = Object.keys({
   put: true,

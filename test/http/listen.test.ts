@@ -4,7 +4,7 @@ import { connect as connectTls } from "node:tls";
 import { TOKENS_MAX } from "#domain";
 import { ListenError, type Listener, listen } from "#http";
 import { BODY_BYTES_MAX } from "../../src/http/limits.ts";
-import { type Certificates, createCertificates } from "../fleet/kubernetes/certificates.ts";
+import { type Certificates, createCertificates } from "../support/certificates.ts";
 import { createFakeApp, streamMatch } from "./fake-directory.ts";
 import { readMatches } from "./read-answer.ts";
 

@@ -4,6 +4,7 @@ import { IngestSupervisor } from "#stream";
 import { type CurveKeyPair, createCurveKeyPair } from "#wire";
 import { eventually } from "../support/eventually.ts";
 import { freePorts } from "../support/free-ports.ts";
+import { QUIET } from "../support/quiet-logger.ts";
 import { BLOCK_SIZE, LEFT } from "./blocks.ts";
 import { stored } from "./cache-event.ts";
 import { PeerEngine, type PeerOptions, TOPICS } from "./peer-engine.ts";
@@ -28,8 +29,7 @@ describe.skipIf(python === null)("An encrypted peer", () => {
   let peer: PeerEngine;
 
   beforeEach(async () => {
-    const logger = { info: () => {}, warn: () => {}, error: () => {} };
-    supervisor = await IngestSupervisor.start({ limits: LIMITS, logger, curveSecretKey: OWN_KEYS.secretKey });
+    supervisor = await IngestSupervisor.start({ limits: LIMITS, logger: QUIET, curveSecretKey: OWN_KEYS.secretKey });
   });
 
   afterEach(async () => {

@@ -1,14 +1,12 @@
 /** Finds a Python that can play an engine: one with pyzmq and msgpack, from the path or from a virtual environment made here. */
 
 import { join } from "node:path";
+import { succeeds } from "../support/succeeds.ts";
 
 /** Versions that the peer is known to run with. */
 const PACKAGES = ["pyzmq==27.3.0", "msgpack==1.2.4"];
 
 const ENVIRONMENT = join(import.meta.dir, "../../node_modules/.cache/warmpath-python");
-
-/** Time for one step; the longest is the download of two packages. */
-const STEP_TIMEOUT_MS = 120_000;
 
 /** The command of a Python that imports `zmq` and `msgpack`; null when there is none and none can be made. */
 export async function findPython(): Promise<string | null> {
@@ -22,13 +20,4 @@ export async function findPython(): Promise<string | null> {
 
 function canPlay(python: string): Promise<boolean> {
   return succeeds(python, "-c", "import zmq, msgpack");
-}
-
-async function succeeds(...command: string[]): Promise<boolean> {
-  try {
-    const process = Bun.spawn(command, { stdout: "ignore", stderr: "ignore", timeout: STEP_TIMEOUT_MS });
-    return (await process.exited) === 0;
-  } catch {
-    return false; // no such command
-  }
 }

@@ -14,6 +14,7 @@ import { BLOCK_SIZE, type Block } from "./blocks.ts";
 import { ObservedStream } from "./observed-stream.ts";
 import { PeerEngine, type PeerOptions, TOPICS } from "./peer-engine.ts";
 import { query } from "./query.ts";
+import { Turns } from "./turns.ts";
 
 /** Between two questions. */
 const OBSERVE_MS = 10;
@@ -41,8 +42,7 @@ export class InteropSite {
   readonly #logLines: string[] = [];
   #service: Service | null = null;
   #observer: Promise<void> | null = null;
-  /** Settles with the last question. */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   /** All prompts, to be asked for when their turn comes; whoever wants that until then shares it. */
   #round: Promise<void> | null = null;
   #isStopping = false;
@@ -111,24 +111,17 @@ export class InteropSite {
 
   async #observe(): Promise<void> {
     for (let turn = 0; !this.#isStopping; turn++) {
-      await this.#inTurn(() => this.#ask(this.#options.prompts[turn % this.#options.prompts.length]));
+      await this.#turns.take(() => this.#ask(this.#options.prompts[turn % this.#options.prompts.length]));
       await Bun.sleep(OBSERVE_MS);
     }
   }
 
   #askAll(): Promise<void> {
-    this.#round ??= this.#inTurn(async () => {
+    this.#round ??= this.#turns.take(async () => {
       this.#round = null;
       for (const prompt of this.#options.prompts) await this.#ask(prompt);
     });
     return this.#round;
-  }
-
-  /** One question at a time: answers on several connections could overtake each other, and a later state come before an earlier one. */
-  #inTurn(question: () => Promise<void>): Promise<void> {
-    const asked = this.#turn.then(question);
-    this.#turn = asked.catch(() => {});
-    return asked;
   }
 
   async #ask(prompt: readonly Block[]): Promise<void> {

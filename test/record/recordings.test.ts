@@ -3,11 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "#config";
 import { Service } from "#service";
+import { QUIET } from "../support/quiet-logger.ts";
 
 const REPLAY = join(import.meta.dir, "../../scripts/replay.ts");
 const RECORDINGS = join(import.meta.dir, "../fixtures/recordings");
-const SILENT = { info() {}, warn() {}, error() {} };
-
 /** The first tokens of the recorded engine's prompt. */
 const PROMPT = Array.from({ length: 48 }, (_, n) => 100 + n);
 
@@ -30,7 +29,7 @@ async function startOn(recording: string): Promise<(request: object) => Promise<
   closing.push(() => Bun.file(path).delete());
   const config = await loadConfig(["--http-server-port", "0", "--kv-events-config-file", path], {});
   if (config === "help") throw new Error("The arguments ask for no help");
-  const service = await Service.start(config, SILENT);
+  const service = await Service.start(config, QUIET);
   closing.push(() => service.stop());
   return async (request) => {
     const answer = await fetch(`http://127.0.0.1:${service.port}/v1/internal/kv-cache/query`, {

@@ -3,6 +3,7 @@
 import type { CurrentRole, InstanceRegistration, Role, StreamMatch } from "#domain";
 import type { Instance } from "#fleet";
 import type { CurrentLoad, Decision, Placement, RouteRequest } from "#routing";
+import { instanceOf, registrationOf } from "../support/instances.ts";
 
 interface InstanceOptions extends Partial<InstanceRegistration> {
   state?: Instance["state"];
@@ -12,31 +13,8 @@ interface InstanceOptions extends Partial<InstanceRegistration> {
 /** `instance("a", "MIX", { currentRole: "DECODE" })`; a MIX instance works as PREFILL unless it is said otherwise. */
 export function instance(name: string, role: Role = "DEFAULT", options: InstanceOptions = {}): Instance {
   const { state = "ACTIVE", currentRole = role === "MIX" ? "PREFILL" : role, ...registration } = options;
-  return {
-    registration: {
-      name,
-      address: name,
-      role,
-      backend: "xllm",
-      incarnation: `${name}-1`,
-      dpSize: 1,
-      blockSize: 128,
-      hashSeed: 1024,
-      topic: "",
-      curveServerKey: null,
-      eventEndpoints: null,
-      replayEndpoints: null,
-      ttftSamples: [],
-      tpotSamples: [],
-      ...registration,
-    },
-    registry: "http",
-    state,
-    stateSinceMs: 0,
-    currentRole,
-    loads: [],
-    latency: null,
-  };
+  const fields = { role, incarnation: `${name}-1`, blockSize: 128, topic: "", ...registration };
+  return instanceOf(registrationOf(name, fields), { state, currentRole });
 }
 
 export function load(waitingRequests: number, cacheUsage = 0, ageMs = 0): CurrentLoad {

@@ -30,30 +30,6 @@ describe("SimulatedFleet", () => {
     expect(states[0]).not.toEqual(states[1]);
   });
 
-  test("SimulatedFleet finds for every pair of engines a prompt that one holds fully and the other partly", () => {
-    stepMany(fleet, 120);
-    for (const fullyAt of fleet.engines) {
-      for (const partlyAt of fleet.engines) {
-        if (fullyAt === partlyAt) continue;
-        const prompt = fleet.findPrompt({ fullyAt, partlyAt });
-        if (prompt === null) throw new Error("no prompt found");
-        expect(fullyAt.cache.holds(prompt).every((tiers) => tiers.length > 0)).toBe(true);
-        const partly = partlyAt.cache.holds(prompt);
-        expect(partly[0]).not.toEqual([]);
-        expect(partly.some((tiers) => tiers.length === 0)).toBe(true);
-      }
-    }
-  });
-
-  test("SimulatedFleet finds no prompt before anything was admitted, nor after the caches are cleared", () => {
-    const [partlyAt, fullyAt] = fleet.engines;
-    expect(fleet.findPrompt({ fullyAt, partlyAt })).toBeNull();
-    stepMany(fleet, 120);
-    partlyAt.clear();
-    expect(fleet.findPrompt({ fullyAt, partlyAt })).toBeNull();
-    expect(() => fleet.findPrompt({ fullyAt, partlyAt: fullyAt })).toThrow("Invariant broken");
-  });
-
   test("SimulatedFleet repeats itself for the same options", () => {
     const twin = new SimulatedFleet({ size: 4 });
     stepMany(fleet, 40);

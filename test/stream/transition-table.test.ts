@@ -2,12 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { UNSYNCHRONIZED_REASONS } from "#domain";
 import type { StreamEvent, StreamState, TransitionLimits } from "../../src/stream/state.ts";
 import { transition } from "../../src/stream/transition.ts";
+import type { Cell } from "../support/state-table.ts";
 import { effectName } from "./effect-names.ts";
-import { type Cell, readMoves, readReasons, readStateTable } from "./state-table.ts";
+import { readMoves, readReasons, readStreamTable } from "./readme-tables.ts";
 import { TABLES } from "./table-rows.ts";
 
 const MOVES = await readMoves();
-const READ = await Promise.all(TABLES.map(async (table) => ({ ...table, readme: await readStateTable(table.title) })));
+const READ = await Promise.all(TABLES.map(async (table) => ({ ...table, readme: await readStreamTable(table.title) })));
 
 const STATE_KINDS = Object.keys({
   connecting: true,

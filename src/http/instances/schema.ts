@@ -4,7 +4,7 @@ import { type Static, t } from "elysia";
 import { LOAD_ORIGINS, REGISTRIES, ROLES } from "#domain";
 import { INSTANCE_STATES } from "#fleet";
 import { oneOf } from "../one-of.ts";
-import { problemDocument } from "../problem.ts";
+import { bodyProblems, problemDocument } from "../problem.ts";
 
 const count = t.Integer({ minimum: 0 });
 
@@ -88,14 +88,8 @@ export const instanceResponses = {
 export const registerResponses = {
   200: t.NoValidate(registered),
   201: t.NoValidate(registered),
-  400: problemDocument,
-  401: problemDocument,
   409: problemDocument,
-  413: problemDocument,
-  415: problemDocument,
-  422: problemDocument,
-  500: problemDocument,
-  503: problemDocument,
+  ...bodyProblems,
 };
 
 export const deregisterResponses = {

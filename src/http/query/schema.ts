@@ -2,7 +2,7 @@
 
 import { type Static, t } from "elysia";
 import { TOKENS_MAX } from "#domain";
-import { problemDocument } from "../problem.ts";
+import { bodyProblems } from "../problem.ts";
 import { namespaceFields } from "../prompt-fields.ts";
 import { TOKEN_MAX } from "../token-body/mod.ts";
 
@@ -58,11 +58,5 @@ export const queryAnswer = t.NoValidate(t.Object({ matches: t.Array(instanceMatc
 
 export const queryResponses = {
   200: queryAnswer,
-  400: problemDocument,
-  401: problemDocument,
-  413: problemDocument,
-  415: problemDocument,
-  422: problemDocument,
-  500: problemDocument,
-  503: problemDocument,
+  ...bodyProblems,
 };

@@ -4,7 +4,7 @@ import { type Static, t } from "elysia";
 import { LOAD_BALANCE_POLICIES, ROLES, TOKENS_MAX } from "#domain";
 import { BATCH_REQUESTS_MAX } from "../limits.ts";
 import { oneOf } from "../one-of.ts";
-import { problemDocument } from "../problem.ts";
+import { bodyProblems, problemDocument } from "../problem.ts";
 import { namespaceFields } from "../prompt-fields.ts";
 import { TOKEN_MAX } from "../token-body/mod.ts";
 
@@ -118,11 +118,5 @@ export const routeAnswer = t.NoValidate(t.Union([decision, batchDecision]));
 
 export const routeResponses = {
   200: routeAnswer,
-  400: problemDocument,
-  401: problemDocument,
-  413: problemDocument,
-  415: problemDocument,
-  422: problemDocument,
-  500: problemDocument,
-  503: problemDocument,
+  ...bodyProblems,
 };

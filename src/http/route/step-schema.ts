@@ -3,7 +3,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { oneOf } from "../one-of.ts";
-import { problemDocument } from "../problem.ts";
+import { bodyProblems, problemDocument } from "../problem.ts";
 
 /** Longer than any answer. */
 const GENERATED_TOKENS_MAX = 1_048_576;
@@ -32,12 +32,6 @@ export const stepRequest = t.NoValidate(stepFields);
 
 export const stepResponses = {
   204: t.Void(),
-  400: problemDocument,
-  401: problemDocument,
   404: problemDocument,
-  413: problemDocument,
-  415: problemDocument,
-  422: problemDocument,
-  500: problemDocument,
-  503: problemDocument,
+  ...bodyProblems,
 };

@@ -2,10 +2,12 @@
 
 import { fieldPointer, Problem } from "../problem.ts";
 import { decodeBinaryBody } from "./binary.ts";
-import type { DecodedBatch, DecodedBody } from "./decoded-body.ts";
-import { decodeJsonBodies, decodeJsonBody } from "./json.ts";
-import { decodeMessagePackBodies, decodeMessagePackBody } from "./message-pack.ts";
+import { type DecodedBatch, type DecodedBody, decodeObject, decodeObjects } from "./decoded-body.ts";
+import { jsonForm } from "./json.ts";
+import { messagePackForm } from "./message-pack.ts";
 import type { ReceivedBody } from "./receive.ts";
+
+const OBJECT_FORMS = { json: jsonForm, "message-pack": messagePackForm };
 
 /**
  * Decodes a body and writes its tokens into `tokens`, whose length is the most that a prompt may have. Synchronous, because that
@@ -13,27 +15,15 @@ import type { ReceivedBody } from "./receive.ts";
  */
 export function decodeTokenBody(body: ReceivedBody, tokens: Uint32Array): DecodedBody {
   refuseMisplaced(body);
-  switch (body.form) {
-    case "json":
-      return decodeJsonBody(body.bytes, tokens);
-    case "message-pack":
-      return decodeMessagePackBody(body.bytes, tokens);
-    case "binary":
-      return decodeBinaryBody(body.bytes, body.query, tokens);
-  }
+  if (body.form === "binary") return decodeBinaryBody(body.bytes, body.query, tokens);
+  return decodeObject(OBJECT_FORMS[body.form], body.bytes, tokens);
 }
 
 /** The same where a body may bring several prompts, `{ "requests": [ … ] }`; a binary body is one prompt. */
 export function decodeTokenBodies(body: ReceivedBody, tokens: Uint32Array): DecodedBody | DecodedBatch {
   refuseMisplaced(body);
-  switch (body.form) {
-    case "json":
-      return decodeJsonBodies(body.bytes, tokens);
-    case "message-pack":
-      return decodeMessagePackBodies(body.bytes, tokens);
-    case "binary":
-      return decodeBinaryBody(body.bytes, body.query, tokens);
-  }
+  if (body.form === "binary") return decodeBinaryBody(body.bytes, body.query, tokens);
+  return decodeObjects(OBJECT_FORMS[body.form], body.bytes, tokens);
 }
 
 /** An object has its fields within, all of them. */

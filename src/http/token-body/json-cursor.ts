@@ -50,17 +50,30 @@ export class JsonCursor {
     return bytes[offset] ?? -1;
   }
 
-  /** Walks an object from its brace on; `visit` must read the value of the member that it is given the name of. */
-  walkObject(visit: (name: string, nameOffset: number) => void): void {
-    this.#walkList(CLOSE_BRACE, '"," or "}"', () => {
-      if (this.peek() !== QUOTE) this.fail("a name in quotes is needed");
-      const nameOffset = this.offset;
-      this.#skipString();
-      const name = JSON.parse(this.textFrom(nameOffset)) as string;
-      if (this.peek() !== COLON) this.fail('":" is needed');
-      this.offset++;
-      visit(name, nameOffset);
+  /** Takes the object that must come next, each field there once; `visit` must read the value of the one that it is given. */
+  takeObject(visit: (name: string) => void): void {
+    if (this.peek() !== OPEN_BRACE) this.fail("an object is needed");
+    const names = new Set<string>();
+    this.#walkObject((name, nameOffset) => {
+      if (names.has(name)) {
+        throw malformedJson(nameOffset, `found the field ${excerpt(name)} again, each field may be there once`);
+      }
+      names.add(name);
+      visit(name);
     });
+  }
+
+  /** Takes the value that comes next, as `JSON.parse` makes it. */
+  takeValue(): unknown {
+    this.peek();
+    const start = this.offset;
+    this.skipValue();
+    return JSON.parse(this.textFrom(start));
+  }
+
+  /** Sees that nothing comes after the body's object. */
+  takeEnd(): void {
+    if (this.peek() !== -1) this.fail("the end of the body is needed after the object");
   }
 
   /** Walks an array from its bracket on; `visit` must read each value. */
@@ -73,7 +86,7 @@ export class JsonCursor {
     const first = this.peek();
     if (depth > DEPTH_MAX) this.fail(`at most ${DEPTH_MAX} levels of nesting are allowed`);
     if (first === QUOTE) this.#skipString();
-    else if (first === OPEN_BRACE) this.walkObject(() => this.skipValue(depth + 1));
+    else if (first === OPEN_BRACE) this.#walkObject(() => this.skipValue(depth + 1));
     else if (first === OPEN_BRACKET) {
       if (depth === DEPTH_MAX || !this.#skipIntegers()) this.walkArray(() => this.skipValue(depth + 1));
     } else if (first === MINUS || isDigit(first)) this.#skipNumber();
@@ -96,6 +109,19 @@ export class JsonCursor {
     const found =
       byte > 0x20 && byte < 0x7f ? excerpt(String.fromCharCode(byte)) : `byte 0x${byte.toString(16).padStart(2, "0")}`;
     throw malformedJson(this.offset, `found ${found}, ${needed}`);
+  }
+
+  /** Walks an object from its brace on; `visit` must read the value of the member that it is given the name of. */
+  #walkObject(visit: (name: string, nameOffset: number) => void): void {
+    this.#walkList(CLOSE_BRACE, '"," or "}"', () => {
+      if (this.peek() !== QUOTE) this.fail("a name in quotes is needed");
+      const nameOffset = this.offset;
+      this.#skipString();
+      const name = JSON.parse(this.textFrom(nameOffset)) as string;
+      if (this.peek() !== COLON) this.fail('":" is needed');
+      this.offset++;
+      visit(name, nameOffset);
+    });
   }
 
   #walkList(close: number, separators: string, takeItem: () => void): void {
@@ -182,7 +208,7 @@ export class JsonCursor {
 }
 
 /** The 400 problem of a body that is not JSON at byte `offset`. */
-export function malformedJson(offset: number, what: string, cause?: unknown): Problem {
+function malformedJson(offset: number, what: string, cause?: unknown): Problem {
   return new Problem("malformed-body", {
     detail: `Cannot decode the JSON body at byte ${offset}: ${what}`,
     errors: [{ detail: what, offset }],

@@ -3,15 +3,7 @@
 import { decode } from "@msgpack/msgpack";
 import { excerpt } from "../problem.ts";
 import { copyTokens, TOKEN_BYTES } from "./binary.ts";
-import {
-  addEntry,
-  type DecodedBatch,
-  type DecodedBody,
-  promptOf,
-  promptsOf,
-  type ReadObject,
-  type Span,
-} from "./decoded-body.ts";
+import { addEntry, type Expected, type ObjectForm, type ReadObject, readMember, type Span } from "./decoded-body.ts";
 import { MessagePackCursor, malformedMessagePack } from "./message-pack-cursor.ts";
 import { invalidToken, notRequests, notTokens, TOKEN_MAX, tooManyTokens } from "./token-problems.ts";
 
@@ -26,31 +18,15 @@ const INT64 = 0xd3;
 /** Bytes of the longest token that the fast path reads. */
 const UINT32_VALUE_BYTES = 5;
 
-/**
- * Decodes `body` and writes its tokens into `tokens`. Throws a problem at the first mistake: 400 when the body is not one map or
- * names a field twice, 413 when it has more than `tokens.length` tokens, 422 when token_ids is missing or not a list of tokens.
- */
-export function decodeMessagePackBody(body: Uint8Array, tokens: Uint32Array): DecodedBody {
-  return promptOf(readBody(body, tokens, "prompt"));
-}
-
-/** The same, or a batch where the map has `requests`: whose entries are all there by then, and still to be read. */
-export function decodeMessagePackBodies(body: Uint8Array, tokens: Uint32Array): DecodedBody | DecodedBatch {
-  const object = readBody(body, tokens, "prompt-or-batch");
-  return promptsOf(object, ({ start, end }, entryTokens) => {
-    const cursor = new MessagePackCursor(body.subarray(0, end), start);
-    return promptOf(readMap(cursor, entryTokens, "prompt"));
-  });
-}
-
-type Expected = "prompt" | "prompt-or-batch";
-
-function readBody(body: Uint8Array, tokens: Uint32Array, expected: Expected): ReadObject {
-  const cursor = new MessagePackCursor(body);
-  const object = readMap(cursor, tokens, expected);
-  if (cursor.offset < body.length) throw malformedMessagePack(cursor.offset, "the end of the body is needed after the map");
-  return object;
-}
+export const messagePackForm: ObjectForm = {
+  readBody(body, tokens, expected) {
+    const cursor = new MessagePackCursor(body);
+    const object = readMap(cursor, tokens, expected);
+    if (cursor.offset < body.length) throw malformedMessagePack(cursor.offset, "the end of the body is needed after the map");
+    return object;
+  },
+  readEntry: (body, start, tokens) => readMap(new MessagePackCursor(body, start), tokens, "prompt"),
+};
 
 function readMap(cursor: MessagePackCursor, tokens: Uint32Array, expected: Expected): ReadObject {
   const mapStart = cursor.offset;
@@ -59,6 +35,11 @@ function readMap(cursor: MessagePackCursor, tokens: Uint32Array, expected: Expec
     throw malformedMessagePack(mapStart, `found ${kind === "array" ? "an array" : "a single value"}, a map is needed`);
   }
   const object: ReadObject = { tokenCount: null, entries: null, fields: new Map() };
+  const reader = {
+    readTokens: () => readTokens(cursor, tokens),
+    readEntries: () => readEntries(cursor),
+    readValue: () => readValue(cursor),
+  };
   const names = new Set<string>();
   for (let entries = values / 2; entries > 0; entries--) {
     const start = cursor.offset;
@@ -68,9 +49,7 @@ function readMap(cursor: MessagePackCursor, tokens: Uint32Array, expected: Expec
       throw malformedMessagePack(start, `found the field ${excerpt(name)} again, each field may be there once`);
     }
     names.add(name);
-    if (name === "token_ids") object.tokenCount = readTokens(cursor, tokens);
-    else if (name === "requests" && expected === "prompt-or-batch") object.entries = readEntries(cursor);
-    else object.fields.set(name, readValue(cursor));
+    readMember(object, name, expected, reader);
   }
   return object;
 }

@@ -5,6 +5,6 @@
 
 export { decodeTokenBodies, decodeTokenBody } from "./decode.ts";
 export type { DecodedBatch, DecodedBody } from "./decoded-body.ts";
-export { JsonCursor, malformedJson } from "./json-cursor.ts";
+export { JsonCursor } from "./json-cursor.ts";
 export { type BodyForm, type ReceivedBody, receiveTokenBody } from "./receive.ts";
 export { TOKEN_MAX } from "./token-problems.ts";

@@ -23,8 +23,8 @@ export interface CacheAwareOptions extends HitWeights {
   prefillLambda: number;
   /** How long a prompt counts as resident where it was sent, before its blocks are announced; 0: not at all. */
   predictionWindowMs: number;
-  /** Whether requests that no load report can know of yet count as waiting; they do unless it is said otherwise. */
-  trackInFlight?: boolean;
+  /** Whether requests that no load report can know of yet count as waiting. */
+  trackInFlight: boolean;
 }
 
 export class CacheAware implements Policy {
@@ -152,7 +152,7 @@ export class CacheAware implements Policy {
     this.#prefillTurn.take(prefill);
     this.#decodeTurn.take(decode);
     const { registration } = prefill.instance;
-    if (this.#options.trackInFlight ?? true) {
+    if (this.#options.trackInFlight) {
       this.#prefillInFlight.send(request.requestId, registration.name, request.nowMs);
       if (decode !== null) this.#decodeInFlight.send(request.requestId, decode.instance.registration.name, request.nowMs);
     }

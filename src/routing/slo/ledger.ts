@@ -10,6 +10,7 @@
  */
 
 import type { RequestStep } from "../request-step.ts";
+import { type Account, Accounts, type PrefillWork, withoutDecode, withoutPrefill } from "./accounts.ts";
 
 /** A request of which nothing is heard for so long counts as cancelled: longer than any answer pauses between two tokens. */
 export const SILENT_REQUEST_MS = 600_000;
@@ -17,23 +18,12 @@ export const SILENT_REQUEST_MS = 600_000;
 /** Requests under way at most; the oldest is cancelled for a further one, and counted. */
 const LEDGER_REQUESTS_MAX = 65_536;
 
-export interface Account {
-  prefillRequests: number;
-  prefillTokens: number;
-  decodeRequests: number;
-  decodeTokens: number;
-  /** The sum of what its prompts were estimated to take (EPT). */
-  estimatedPrefillMs: number;
-}
-
 /** A request as it is scheduled. */
-export interface Booking {
+export interface Booking extends PrefillWork {
   requestId: string;
   prefillName: string;
   /** Null: the prefill instance serves alone, and what it decodes is on no account. */
   decodeName: string | null;
-  promptTokens: number;
-  ttftMs: number;
 }
 
 interface OpenBooking extends Booking {
@@ -42,16 +32,8 @@ interface OpenBooking extends Booking {
   heardAtMs: number;
 }
 
-const EMPTY: Readonly<Account> = {
-  prefillRequests: 0,
-  prefillTokens: 0,
-  decodeRequests: 0,
-  decodeTokens: 0,
-  estimatedPrefillMs: 0,
-};
-
 export class Ledger {
-  readonly #accounts = new Map<string, Account>();
+  readonly #accounts = new Accounts();
   /** From the one that was heard of least recently. */
   readonly #bookings = new Map<string, OpenBooking>();
   readonly #requestsMax: number;
@@ -72,17 +54,11 @@ export class Ledger {
 
   /** On all accounts. */
   get requests(): Pick<Account, "prefillRequests" | "decodeRequests"> {
-    let prefillRequests = 0;
-    let decodeRequests = 0;
-    for (const account of this.#accounts.values()) {
-      prefillRequests += account.prefillRequests;
-      decodeRequests += account.decodeRequests;
-    }
-    return { prefillRequests, decodeRequests };
+    return this.#accounts.requests;
   }
 
   account(name: string): Readonly<Account> {
-    return this.#accounts.get(name) ?? EMPTY;
+    return this.#accounts.of(name);
   }
 
   /** The account as it would be if the request were withdrawn. */
@@ -92,7 +68,7 @@ export class Ledger {
     if (booking === undefined) return account;
     const isPrefilling = booking.isPrefilling && booking.prefillName === name;
     const left = isPrefilling ? withoutPrefill(account, booking) : account;
-    return booking.decodeName === name ? withoutDecode(left, booking) : left;
+    return booking.decodeName === name ? withoutDecode(left, decodeTokens(booking)) : left;
   }
 
   has(requestId: string): boolean {
@@ -112,21 +88,14 @@ export class Ledger {
       idle.push(...this.#cancelAll([this.#bookings.values().next().value]));
     }
     this.#bookings.set(booking.requestId, { ...booking, isPrefilling: true, generatedTokens: 0, heardAtMs: nowMs });
-    const prefill = this.#open(booking.prefillName);
-    prefill.prefillRequests++;
-    prefill.prefillTokens += booking.promptTokens;
-    prefill.estimatedPrefillMs += booking.ttftMs;
-    if (booking.decodeName !== null) {
-      const decode = this.#open(booking.decodeName);
-      decode.decodeRequests++;
-      decode.decodeTokens += booking.promptTokens;
-    }
+    this.#accounts.addPrefill(booking.prefillName, booking);
+    if (booking.decodeName !== null) this.#accounts.addDecode(booking.decodeName, booking.promptTokens);
     return idle.filter((name) => this.account(name).decodeRequests === 0);
   }
 
   /**
-   * Books a step, `generate` with its tokens. A first token ends the prefill, whichever of the two steps tells of it; the prefill ends once. Names the
-   * decode instance that this leaves idle, else null.
+   * Books a step, `generate` with its tokens. A first token ends the prefill, whichever of the two steps tells of it; the prefill
+   * ends once. Names the decode instance that this leaves idle, else null.
    */
   step(requestId: string, step: RequestStep, nowMs: number, tokenCount = 1): string | null {
     const booking = this.#bookings.get(requestId);
@@ -180,13 +149,13 @@ export class Ledger {
     // To the end of the order.
     this.#bookings.delete(booking.requestId);
     this.#bookings.set(booking.requestId, booking);
-    if (booking.decodeName !== null) this.#open(booking.decodeName).decodeTokens += count;
+    if (booking.decodeName !== null) this.#accounts.addGenerated(booking.decodeName, count);
   }
 
   #endPrefill(booking: OpenBooking): void {
     if (!booking.isPrefilling) return;
     booking.isPrefilling = false;
-    this.#settle(booking.prefillName, withoutPrefill(this.account(booking.prefillName), booking));
+    this.#accounts.takePrefill(booking.prefillName, booking);
   }
 
   /** Takes the request off the books; the name of its decode instance when that has none left, else null. */
@@ -195,46 +164,17 @@ export class Ledger {
     this.#bookings.delete(booking.requestId);
     const { decodeName } = booking;
     if (decodeName === null) return null;
-    const account = withoutDecode(this.account(decodeName), booking);
-    this.#settle(decodeName, account);
-    return account.decodeRequests === 0 ? decodeName : null;
+    this.#accounts.takeDecode(decodeName, decodeTokens(booking));
+    return this.account(decodeName).decodeRequests === 0 ? decodeName : null;
   }
 
   #cancelAll(bookings: readonly (OpenBooking | undefined)[]): string[] {
     const idle = bookings.map((booking) => (booking === undefined ? null : this.#end(booking)));
     return idle.filter((name) => name !== null);
   }
-
-  #open(name: string): Account {
-    const account = this.#accounts.get(name) ?? { ...EMPTY };
-    this.#accounts.set(name, account);
-    return account;
-  }
-
-  /** Accounts exist while there are requests on them, so that names that come and go leave nothing behind. */
-  #settle(name: string, account: Account): void {
-    if (account.prefillRequests === 0 && account.decodeRequests === 0) this.#accounts.delete(name);
-    else this.#accounts.set(name, account);
-  }
 }
 
-/** What is left on a prefill account once the request has prefilled. */
-function withoutPrefill(account: Readonly<Account>, { promptTokens, ttftMs }: OpenBooking): Account {
-  const prefillRequests = account.prefillRequests - 1;
-  return {
-    ...account,
-    prefillRequests,
-    prefillTokens: account.prefillTokens - promptTokens,
-    // Sums of fractions do not cancel out exactly; without requests there is nothing left to do.
-    estimatedPrefillMs: prefillRequests === 0 ? 0 : Math.max(account.estimatedPrefillMs - ttftMs, 0),
-  };
-}
-
-/** What is left on a decode account once the request has ended. */
-function withoutDecode(account: Readonly<Account>, { promptTokens, generatedTokens }: OpenBooking): Account {
-  return {
-    ...account,
-    decodeRequests: account.decodeRequests - 1,
-    decodeTokens: account.decodeTokens - (promptTokens + generatedTokens),
-  };
+/** What the request has on its decode account. */
+function decodeTokens({ promptTokens, generatedTokens }: OpenBooking): number {
+  return promptTokens + generatedTokens;
 }

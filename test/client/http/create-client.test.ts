@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { listen } from "#http";
 import { type ClientOptions, createClient } from "../../../src/client/http/mod.ts";
 import { promptNamespace } from "../../../src/http/prompt-namespace.ts";
-import { createCertificates } from "../../fleet/kubernetes/certificates.ts";
 import { createFakeApp, streamMatch } from "../../http/fake-directory.ts";
+import { createCertificates } from "../../support/certificates.ts";
 
 const TOKENS = Uint32Array.from({ length: 512 }, (_, index) => index * 7);
 

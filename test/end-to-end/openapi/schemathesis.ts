@@ -1,14 +1,12 @@
 /** Finds schemathesis, which makes requests up from an OpenAPI document and holds the answers against it; or installs it. */
 
 import { join } from "node:path";
+import { succeeds } from "../../support/succeeds.ts";
 
 /** Versions that the run is known to work with. */
 const PACKAGES = ["schemathesis==4.32.5", "msgpack==1.2.4"];
 
 const ENVIRONMENT = join(import.meta.dir, "../../../node_modules/.cache/warmpath-schemathesis");
-
-/** Time for one step; the longest is the download of the packages. */
-const STEP_TIMEOUT_MS = 180_000;
 
 /** Of one run; no request is answered later than that. */
 const RUN_TIMEOUT_MS = 45_000;
@@ -55,13 +53,4 @@ export async function fuzz(command: string, url: string, casesPerOperation: numb
   );
   const [out, err, exitCode] = await Promise.all([process.stdout.text(), process.stderr.text(), process.exited]);
   return { exitCode, report: out + err };
-}
-
-async function succeeds(...command: string[]): Promise<boolean> {
-  try {
-    const process = Bun.spawn(command, { stdout: "ignore", stderr: "ignore", timeout: STEP_TIMEOUT_MS });
-    return (await process.exited) === 0;
-  } catch {
-    return false; // no such command
-  }
 }

@@ -1,6 +1,5 @@
 /** A Warmpath in this process and a fleet that registers over HTTP, with played ranks on real sockets; everything is asked over HTTP. */
 
-import { createLogger } from "#base";
 import { loadConfig } from "#config";
 import type { Role } from "#domain";
 import { Service } from "#service";
@@ -8,6 +7,7 @@ import type { InstanceAnswer } from "../../../src/http/instances/schema.ts";
 import type { InstanceMatch } from "../../../src/http/query/schema.ts";
 import type { DecisionAnswer } from "../../../src/http/route/schema.ts";
 import { eventually } from "../../support/eventually.ts";
+import { QUIET } from "../../support/quiet-logger.ts";
 import { untilReady, writeKvEventsFile } from "../warmpath-process.ts";
 import { BLOCK_SIZE, type Holding, type PlayedRank, playRank, promptTokens, TOPIC } from "./played-rank.ts";
 
@@ -80,10 +80,7 @@ export class RouteSite {
     const fileFlags = kvEventsFile === null ? [] : [`--kv-events-config-file=${await writeKvEventsFile(kvEventsFile)}`];
     const config = await loadConfig([...FLAGS, ...fileFlags, ...flags], {});
     if (config === "help") throw new Error("Cannot start: help was not asked for");
-    const service = await Service.start(
-      config,
-      createLogger(() => {}),
-    );
+    const service = await Service.start(config, QUIET);
     await untilReady(service.port);
     return new RouteSite(service);
   }

@@ -1,15 +1,15 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { createLogger } from "#base";
 import { clusterAccess } from "../../../src/fleet/kubernetes/cluster-access.ts";
 import { KubernetesSource } from "../../../src/fleet/kubernetes/kubernetes-source.ts";
 import { KUBERNETES_LIMITS } from "../../../src/fleet/kubernetes/limits.ts";
 import { PodApi } from "../../../src/fleet/kubernetes/pod-api.ts";
-import { type Certificates, createCertificates } from "./certificates.ts";
+import { type Certificates, createCertificates } from "../../support/certificates.ts";
+import { eventually } from "../../support/eventually.ts";
+import { QUIET } from "../../support/quiet-logger.ts";
 import { Environment } from "./environment.ts";
 import { FakeApiServer } from "./fake-api-server.ts";
 import { podWith } from "./pods.ts";
 import { RecordingRegistrar } from "./recording-registrar.ts";
-import { waitFor } from "./wait-for.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -137,19 +137,18 @@ describe("A service account", () => {
   test("follows pods with CA and token, and with the next token when the first is taken back", async () => {
     server.token = "first";
     const registrar = new RecordingRegistrar();
-    const logger = createLogger(() => {});
     const limits = { backoff: { firstMs: 5, maxMs: 20 } };
     const rootDirectory = environment.directory;
-    const source = new KubernetesSource({ labelSelector: "", namespace: "", registrar, logger, rootDirectory, limits });
+    const source = new KubernetesSource({ labelSelector: "", namespace: "", registrar, logger: QUIET, rootDirectory, limits });
     source.start();
-    await waitFor("a watch", () => server.watchCount === 1);
+    await eventually("a watch", () => server.watchCount === 1);
     server.token = "second";
     server.cut();
-    await waitFor("a refusal", () => server.requests.length > 3);
+    await eventually("a refusal", () => server.requests.length > 3);
     environment.writeServiceAccount({ token: "second", "ca.crt": certificates.ca, namespace: "engines" });
-    await waitFor("another watch", () => server.watchCount === 1);
+    await eventually("another watch", () => server.watchCount === 1);
     server.put(podWith());
-    await waitFor("the pod", () => registrar.calls.includes("put 10.0.0.5:8000 uid-a"));
+    await eventually("the pod", () => registrar.calls.includes("put 10.0.0.5:8000 uid-a"));
     await source.stop();
     expect(server.requests.map(({ path }) => path)).toContain("/api/v1/namespaces/engines/pods");
   });

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { KubernetesSourceOptions } from "../../../src/fleet/kubernetes/mod.ts";
+import { eventually } from "../../support/eventually.ts";
 import { podWith } from "./pods.ts";
 import { SourceScene } from "./source-scene.ts";
-import { waitFor } from "./wait-for.ts";
 
 let scene: SourceScene | null = null;
 
@@ -25,7 +25,7 @@ describe("KubernetesSource", () => {
     source.start();
     await called("put 10.0.0.5:8000 uid-a");
     expect(source.notReady()).toBeNull();
-    await waitFor("the watch", () => source.isConnected);
+    await eventually("the watch", () => source.isConnected);
     server.put(podWith({ name: "b", podIP: "10.0.0.6" }));
     await called("put 10.0.0.6:8000 uid-b");
     server.put(podWith({ isReady: false }));
@@ -83,7 +83,7 @@ describe("KubernetesSource", () => {
     for (const last of [1, 2, 3]) server.put(podWith({ name: `p${last}`, podIP: `10.0.0.${last}` }));
     server.refusals.push(null, 410);
     source.start();
-    await waitFor("all pods", () => registrar.registrations.size === 3);
+    await eventually("all pods", () => registrar.registrations.size === 3);
     expect(server.requests.map(({ query }) => query.has("continue")).slice(0, 3)).toEqual([false, true, false]);
   });
 
@@ -109,7 +109,7 @@ describe("KubernetesSource", () => {
     server.put(podWith());
     server.bookmark();
     server.end();
-    await waitFor("another watch", () => server.countOf("watch") === 2);
+    await eventually("another watch", () => server.countOf("watch") === 2);
     expect(server.requests.at(-1)?.query.get("resourceVersion")).toBe("1001");
   });
 
@@ -127,7 +127,7 @@ describe("KubernetesSource", () => {
   test("opens a watch again that has fallen silent", async () => {
     const { server, follow } = bound(await sceneWith({ limits: { silenceMs: 30 } }));
     await follow();
-    await waitFor("another watch", () => server.countOf("watch") >= 2);
+    await eventually("another watch", () => server.countOf("watch") >= 2);
     expect(server.countOf("list")).toBe(1);
   });
 
@@ -171,9 +171,9 @@ describe("KubernetesSource", () => {
     await follow();
     server.refusals.push(500, 500, 503, 429);
     server.cut();
-    await waitFor("the end of the failures", () => server.refusals.length === 0);
-    await waitFor("another watch", () => server.watchCount === 1);
-    await waitFor("the line of the end", () => scene?.linesOf("info").length === 2);
+    await eventually("the end of the failures", () => server.refusals.length === 0);
+    await eventually("another watch", () => server.watchCount === 1);
+    await eventually("the line of the end", () => scene?.linesOf("info").length === 2);
     expect(registrar.calls.filter((call) => !call.startsWith("put"))).toEqual([]);
     expect(scene?.linesOf("warn")).toEqual(["Kubernetes pods are not followed; the fleet stays as it is"]);
     expect(scene?.linesOf("info").at(-1)).toBe("Follows Kubernetes pods again");
@@ -184,7 +184,7 @@ describe("KubernetesSource", () => {
     await follow();
     server.refusals.push(429);
     server.cut();
-    await waitFor("another watch", () => server.countOf("watch") === 3);
+    await eventually("another watch", () => server.countOf("watch") === 3);
     expect(server.countOf("list")).toBe(1);
   });
 
@@ -195,8 +195,8 @@ describe("KubernetesSource", () => {
     const { server, source } = bound(await sceneWith());
     server.refusals.push(status);
     source.start();
-    await waitFor("a reason", () => source.notReady()?.includes(`${needed} on pods in namespace "llm"`) ?? false);
-    await waitFor("a watch", () => server.watchCount === 1);
+    await eventually("a reason", () => source.notReady()?.includes(`${needed} on pods in namespace "llm"`) ?? false);
+    await eventually("a watch", () => server.watchCount === 1);
     expect(source.notReady()).toBeNull();
   });
 
@@ -205,16 +205,16 @@ describe("KubernetesSource", () => {
     server.put(podWith());
     server.put(podWith({ name: "b", podIP: "10.0.0.6" }));
     source.start();
-    await waitFor("a reason", () => source.notReady()?.includes("matches more than 1, a narrower one is needed") ?? false);
+    await eventually("a reason", () => source.notReady()?.includes("matches more than 1, a narrower one is needed") ?? false);
     server.delete("b");
-    await waitFor("readiness", () => source.notReady() === null);
+    await eventually("readiness", () => source.notReady() === null);
   });
 
   test("stops while it watches, and hears nothing more", async () => {
     const { server, source, registrar, follow } = bound(await sceneWith());
     await follow();
     await source.stop();
-    await waitFor("the end of the watch", () => server.watchCount === 0);
+    await eventually("the end of the watch", () => server.watchCount === 0);
     server.put(podWith());
     expect(registrar.calls).toEqual([]);
   });
@@ -223,7 +223,7 @@ describe("KubernetesSource", () => {
     const { server, source } = bound(await sceneWith({ limits: { backoff: { firstMs: 600_000, maxMs: 600_000 } } }));
     server.refusals.push(500);
     source.start();
-    await waitFor("a failure", () => scene?.linesOf("warn").length === 1);
+    await eventually("a failure", () => scene?.linesOf("warn").length === 1);
     await source.stop();
     expect(server.requests).toHaveLength(1);
   });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { createLogger } from "#base";
 import { Fleet } from "../../../src/fleet/fleet.ts";
 import { readPod } from "../../../src/fleet/kubernetes/pod.ts";
 import { PodTable } from "../../../src/fleet/kubernetes/pod-table.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
+import { QUIET } from "../../support/quiet-logger.ts";
 import { type PodTraits, podWith } from "./pods.ts";
 import { RecordingRegistrar } from "./recording-registrar.ts";
 
@@ -143,11 +143,10 @@ describe("PodTable given a whole list", () => {
 
 describe("PodTable beside another registry", () => {
   const clock = new FakeClock();
-  const logger = createLogger(() => {});
   const limits = { leaseLostHeartbeatTimeoutMs: 3000, suspectTimeoutMs: 15_000, loadReportMaxAgeMs: 10_000 };
 
   test("leaves it the instances that it has, and takes one over when it lets go while the pod is there", () => {
-    const fleet = new Fleet({ clock, limits, prober: { probe: async () => false }, logger });
+    const fleet = new Fleet({ clock, limits, prober: { probe: async () => false }, logger: QUIET });
     const table = new PodTable(fleet);
     const { presence } = readPod(podWith());
     if (presence.kind !== "there") throw new Error("The pod is away");

@@ -2,11 +2,11 @@ import { afterEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createLogger } from "#base";
 import { KubernetesSource } from "../../../src/fleet/kubernetes/mod.ts";
+import { eventually } from "../../support/eventually.ts";
+import { QUIET } from "../../support/quiet-logger.ts";
 import { Environment } from "./environment.ts";
 import { RecordingRegistrar } from "./recording-registrar.ts";
-import { waitFor } from "./wait-for.ts";
 
 const FIXTURES = new URL("../../fixtures/kubernetes/", import.meta.url);
 const podList = readFileSync(new URL("pod-list.json", FIXTURES), "utf8");
@@ -68,8 +68,7 @@ test.each([1000, 1_000_000])("KubernetesSource follows a session with whole pods
   environment.writeKubeconfig({ server: url, "insecure-skip-tls-verify": true });
   const registrar = new RecordingRegistrar();
   const limits = { backoff: { firstMs: 5, maxMs: 20 } };
-  const logger = createLogger(() => {});
-  const source = new KubernetesSource({ labelSelector: "app=engine", namespace: "", registrar, logger, limits });
+  const source = new KubernetesSource({ labelSelector: "app=engine", namespace: "", registrar, logger: QUIET, limits });
   stop = async () => {
     await source.stop();
     server.closeAllConnections();
@@ -77,7 +76,7 @@ test.each([1000, 1_000_000])("KubernetesSource follows a session with whole pods
     environment.restore();
   };
   source.start();
-  await waitFor("the watch after the session", () => watched.length === 2);
+  await eventually("the watch after the session", () => watched.length === 2);
   expect(watched).toEqual([LIST_VERSION, LIST_VERSION]);
   expect(registrar.calls).toEqual([
     `put 10.244.3.17:8000 ${VLLM}`,

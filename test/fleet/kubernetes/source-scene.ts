@@ -1,9 +1,9 @@
 import type { LogFields, Logger } from "#base";
 import { KubernetesSource, type KubernetesSourceOptions } from "../../../src/fleet/kubernetes/mod.ts";
+import { eventually } from "../../support/eventually.ts";
 import { Environment } from "./environment.ts";
 import { FakeApiServer } from "./fake-api-server.ts";
 import { RecordingRegistrar } from "./recording-registrar.ts";
-import { waitFor } from "./wait-for.ts";
 
 /** A source without credentials beside an API server without TLS; nothing runs before `start`. */
 export class SourceScene {
@@ -34,13 +34,13 @@ export class SourceScene {
   /** Starts the source, and waits until it watches. */
   async follow(): Promise<void> {
     this.source.start();
-    await waitFor("a watch", () => this.server.watchCount === 1);
+    await eventually("a watch", () => this.server.watchCount === 1);
     this.registrar.take();
   }
 
   /** Until the registrar was called like this last. */
   async called(call: string): Promise<void> {
-    await waitFor(`${call}; called were ${this.registrar.calls}`, () => this.registrar.calls.at(-1) === call);
+    await eventually(`${call}; called were ${this.registrar.calls}`, () => this.registrar.calls.at(-1) === call);
   }
 
   linesOf(level: string): string[] {

@@ -6,6 +6,7 @@ import type { Instance, ReceivedLoad } from "../../../src/fleet/instance.ts";
 import type { Fetch } from "../../../src/fleet/scrape/metrics-page.ts";
 import { MetricsScraper } from "../../../src/fleet/scrape/scraper.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
+import { instanceOf, registrationOf } from "../../support/instances.ts";
 
 /** A small page of a vLLM engine. */
 export const PAGE = 'vllm:num_requests_waiting{engine="0"} 3.0\nvllm:kv_cache_usage_perc{engine="0"} 0.25\n';
@@ -21,31 +22,8 @@ interface InstanceTraits {
 }
 
 /** A vLLM instance that is ACTIVE and tells nothing, but for the traits. */
-export function instanceOf(name: string, traits: InstanceTraits = {}): Instance {
-  return {
-    registration: {
-      name,
-      address: traits.address ?? name,
-      role: "DEFAULT",
-      backend: traits.backend ?? "vllm",
-      incarnation: traits.incarnation ?? "first",
-      dpSize: 1,
-      blockSize: null,
-      hashSeed: 1024,
-      topic: null,
-      curveServerKey: null,
-      eventEndpoints: null,
-      replayEndpoints: null,
-      ttftSamples: [],
-      tpotSamples: [],
-    },
-    registry: "http",
-    state: traits.state ?? "ACTIVE",
-    stateSinceMs: 0,
-    currentRole: "DEFAULT",
-    loads: traits.loads ?? [],
-    latency: null,
-  };
+export function vllm(name: string, { state = "ACTIVE", loads = [], ...registration }: InstanceTraits = {}): Instance {
+  return instanceOf(registrationOf(name, { backend: "vllm", ...registration }), { state, loads });
 }
 
 export class ScrapeScene {
@@ -83,7 +61,7 @@ export class ScrapeScene {
 
   /** Adds or replaces the instance of that name. */
   put(name: string, traits: InstanceTraits = {}): void {
-    this.#instances.set(name, instanceOf(name, traits));
+    this.#instances.set(name, vllm(name, traits));
   }
 
   remove(name: string): void {

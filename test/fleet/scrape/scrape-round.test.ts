@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { LoadOrigin } from "#domain";
 import { isScraped, ScrapeRound, scrapedEngine } from "../../../src/fleet/scrape/scrape-round.ts";
-import { instanceOf } from "./scene.ts";
+import { vllm } from "./scene.ts";
 
 const INTERVAL_MS = 1000;
 
 function withLoad(origin: LoadOrigin, receivedAtMs: number, cacheUsage = 0.5) {
-  return instanceOf("a:1", { loads: [{ origin, receivedAtMs, report: { waitingRequests: 0, cacheUsage } }] });
+  return vllm("a:1", { loads: [{ origin, receivedAtMs, report: { waitingRequests: 0, cacheUsage } }] });
 }
 
 describe("scrapedEngine", () => {
@@ -16,19 +16,19 @@ describe("scrapedEngine", () => {
     ["xllm", null],
     ["mindie", null],
   ] as const)("of backend %s is %p", (backend, engine) => {
-    expect(scrapedEngine(instanceOf("a:1", { backend }))).toBe(engine);
+    expect(scrapedEngine(vllm("a:1", { backend }))).toBe(engine);
   });
 });
 
 describe("isScraped", () => {
   test("holds for an instance that may serve and tells nothing", () => {
-    expect(isScraped(instanceOf("a:1"), 0, INTERVAL_MS)).toBe(true);
-    expect(isScraped(instanceOf("a:1", { state: "LEASE_LOST", backend: "sglang" }), 0, INTERVAL_MS)).toBe(true);
+    expect(isScraped(vllm("a:1"), 0, INTERVAL_MS)).toBe(true);
+    expect(isScraped(vllm("a:1", { state: "LEASE_LOST", backend: "sglang" }), 0, INTERVAL_MS)).toBe(true);
   });
 
   test("does not hold for a SUSPECT instance, nor for an engine whose metrics are not known", () => {
-    expect(isScraped(instanceOf("a:1", { state: "SUSPECT" }), 0, INTERVAL_MS)).toBe(false);
-    expect(isScraped(instanceOf("a:1", { backend: "xllm" }), 0, INTERVAL_MS)).toBe(false);
+    expect(isScraped(vllm("a:1", { state: "SUSPECT" }), 0, INTERVAL_MS)).toBe(false);
+    expect(isScraped(vllm("a:1", { backend: "xllm" }), 0, INTERVAL_MS)).toBe(false);
   });
 
   test("does not hold while a valid heartbeat load is younger than two intervals", () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { InstanceRegistration } from "#domain";
 import { deriveStreams } from "../../../src/fleet/subscriptions/endpoints.ts";
-import { RULES, register, streamOf } from "./registered.ts";
+import { RULES } from "../../support/subscription-rules.ts";
+import { register, streamOf } from "./registered.ts";
 
 const NAME = "10.0.0.5:8000";
 

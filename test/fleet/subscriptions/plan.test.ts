@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { canonicalEndpoint, type StreamDescription } from "#domain";
 import type { Instance } from "../../../src/fleet/instance.ts";
 import { SubscriptionPlanner } from "../../../src/fleet/subscriptions/plan.ts";
-import { type InstanceFields, instance, RULES, register, streamOf } from "./registered.ts";
+import { RULES } from "../../support/subscription-rules.ts";
+import { type InstanceFields, instance, register, streamOf } from "./registered.ts";
 
 const SEED = Number(process.env.WARMPATH_TEST_SEED ?? Date.now() & 0x7fffffff);
 console.info(`Seed ${SEED}; again: WARMPATH_TEST_SEED=${SEED} bun test test/fleet/subscriptions/plan.test.ts`);

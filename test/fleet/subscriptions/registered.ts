@@ -2,38 +2,11 @@
 
 import type { CurrentRole, InstanceRegistration, StreamDescription } from "#domain";
 import type { Instance, InstanceStateName } from "../../../src/fleet/instance.ts";
-import type { SubscriptionRules } from "../../../src/fleet/subscriptions/mod.ts";
-
-export const RULES: SubscriptionRules = {
-  isDiscoveryEnabled: true,
-  blockSize: 128,
-  topic: "xllm-kv",
-  curveServerKey: null,
-  eventPortOffset: 10_000,
-  replayPortOffset: 30_000,
-  maxStreams: 128,
-  staticStreams: [],
-};
+import { instanceOf, registrationOf } from "../../support/instances.ts";
 
 /** An xllm DEFAULT instance of one rank at the address that is its name. */
 export function register(name: string, fields: Partial<InstanceRegistration> = {}): InstanceRegistration {
-  return {
-    name,
-    address: name,
-    role: "DEFAULT",
-    backend: "xllm",
-    incarnation: "k3Jx",
-    dpSize: 1,
-    blockSize: null,
-    hashSeed: 1024,
-    topic: null,
-    curveServerKey: null,
-    eventEndpoints: null,
-    replayEndpoints: null,
-    ttftSamples: [],
-    tpotSamples: [],
-    ...fields,
-  };
+  return registrationOf(name, { incarnation: "k3Jx", ...fields });
 }
 
 export interface InstanceFields extends Partial<InstanceRegistration> {
@@ -42,8 +15,7 @@ export interface InstanceFields extends Partial<InstanceRegistration> {
 }
 
 export function instance(name: string, { state = "ACTIVE", currentRole = "DEFAULT", ...fields }: InstanceFields = {}): Instance {
-  const registration = register(name, fields);
-  return { registration, registry: "etcd", state, stateSinceMs: 0, currentRole, loads: [], latency: null };
+  return instanceOf(register(name, fields), { registry: "etcd", state, currentRole });
 }
 
 /** As the rule of offsets gives it for an instance of which nothing else is registered. */

@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import type { LogFields } from "#base";
 import type { StreamDescription } from "#domain";
 import { type StreamSet, Subscriptions } from "../../../src/fleet/subscriptions/mod.ts";
-import { instance, RULES, register, streamOf } from "./registered.ts";
+import { RULES } from "../../support/subscription-rules.ts";
+import { instance, register, streamOf } from "./registered.ts";
 
 /** Gives ids as the supervisor does, and keeps what was asked of it in order. */
 class RecordedStreams implements StreamSet {

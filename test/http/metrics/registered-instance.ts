@@ -2,24 +2,10 @@
 
 import type { InstanceRegistration, Role } from "#domain";
 import type { Fleet } from "#fleet";
+import { registrationOf } from "../../support/instances.ts";
 
 export function registerInstance(fleet: Pick<Fleet, "put">, name: string, role: Role = "DEFAULT"): InstanceRegistration {
-  const registration: InstanceRegistration = {
-    name,
-    address: name,
-    role,
-    backend: "vllm",
-    incarnation: "1",
-    dpSize: 1,
-    blockSize: 16,
-    hashSeed: 1024,
-    topic: null,
-    curveServerKey: null,
-    eventEndpoints: null,
-    replayEndpoints: null,
-    ttftSamples: [],
-    tpotSamples: [],
-  };
+  const registration = registrationOf(name, { role, backend: "vllm", incarnation: "1", blockSize: 16 });
   fleet.put("etcd", registration);
   return registration;
 }

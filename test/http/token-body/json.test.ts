@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { decodeJsonBody } from "../../../src/http/token-body/json.ts";
+import { decodeObject } from "../../../src/http/token-body/decoded-body.ts";
+import { jsonForm } from "../../../src/http/token-body/json.ts";
 import { caughtProblem } from "../caught-problem.ts";
 
 const encoder = new TextEncoder();
@@ -8,7 +9,7 @@ const tokens = new Uint32Array(64);
 
 function decode(text: string) {
   tokens.fill(0xdead_beef);
-  const { tokenCount, fields } = decodeJsonBody(encoder.encode(text), tokens);
+  const { tokenCount, fields } = decodeObject(jsonForm, encoder.encode(text), tokens);
   return { tokens: [...tokens.subarray(0, tokenCount)], fields };
 }
 
@@ -30,7 +31,7 @@ const anyBody = fc
     return JSON.stringify(Object.fromEntries(entries), null, indent);
   });
 
-test("decodeJsonBody reads what JSON.parse reads, wherever token_ids stands", () => {
+test("jsonForm reads what JSON.parse reads, wherever token_ids stands", () => {
   fc.assert(
     fc.property(anyBody, (text) => {
       const { token_ids, ...fields } = JSON.parse(text);
@@ -39,12 +40,12 @@ test("decodeJsonBody reads what JSON.parse reads, wherever token_ids stands", ()
   );
 });
 
-test("decodeJsonBody refuses a body cut off at any byte as malformed", () => {
+test("jsonForm refuses a body cut off at any byte as malformed", () => {
   fc.assert(
     fc.property(anyBody, (text) => {
       const body = encoder.encode(text);
       for (let length = 0; length < body.length; length++) {
-        const problem = caughtProblem(() => decodeJsonBody(body.subarray(0, length), tokens));
+        const problem = caughtProblem(() => decodeObject(jsonForm, body.subarray(0, length), tokens));
         expect(problem.status).toBe(400);
         expect(problem.detail).toMatch(/cut off|not UTF-8/);
       }
@@ -63,7 +64,7 @@ test.each([
   ['{"\\u0074oken_ids":[1]}', [1]],
   ['\ufeff{"token_ids":[1]}', [1]],
   [' \n{"token_ids" : [1] } \n', [1]],
-])("decodeJsonBody reads the tokens of %j", (text, expected) => {
+])("jsonForm reads the tokens of %j", (text, expected) => {
   expect(decode(text)).toEqual({ tokens: expected, fields: {} });
 });
 
@@ -82,7 +83,7 @@ test.each([
   "null",
   "true",
   "1234567890.0",
-])("decodeJsonBody names the place of the element %s, which is not a token", (element) => {
+])("jsonForm names the place of the element %s, which is not a token", (element) => {
   const { status, errors } = caughtProblem(() => decode(`{"token_ids":[1, ${element} , 2]}`));
   expect(status).toBe(422);
   expect(errors).toEqual([
@@ -111,7 +112,7 @@ test.each([
   ['{"token_ids":[1],"lora_name":nil}', 30],
   ['{"token_ids":[1],"token_ids":[2]}', 17],
   ['{"a":1,"token_ids":[1],"a":2}', 23],
-])("decodeJsonBody refuses %j as malformed at its byte", (text, offset) => {
+])("jsonForm refuses %j as malformed at its byte", (text, offset) => {
   const { status, errors } = caughtProblem(() => decode(text));
   expect(status).toBe(400);
   expect(errors?.[0]?.offset).toBe(offset);
@@ -123,13 +124,13 @@ test.each([
   ['{"token_ids":null}', 13, "found null, an array of integers is needed"],
   ['{"token_ids":"1,2"}', 13, 'found "1,2", an array of integers is needed'],
   ['{"token_ids":7}', 13, "found 7, an array of integers is needed"],
-])("decodeJsonBody refuses %j, which has no list of tokens", (text, offset, detail) => {
+])("jsonForm refuses %j, which has no list of tokens", (text, offset, detail) => {
   const { status, errors } = caughtProblem(() => decode(text));
   expect(status).toBe(422);
   expect(errors).toEqual([{ pointer: "/token_ids", detail, ...(offset !== undefined && { offset }) }]);
 });
 
-test("decodeJsonBody fills token memory to its last place and refuses one token more", () => {
+test("jsonForm fills token memory to its last place and refuses one token more", () => {
   const full = Array.from({ length: tokens.length }, (_, index) => index);
   expect(decode(JSON.stringify({ token_ids: full })).tokens).toEqual(full);
   const { status, detail } = caughtProblem(() => decode(JSON.stringify({ token_ids: [...full, 1] })));
@@ -137,6 +138,6 @@ test("decodeJsonBody fills token memory to its last place and refuses one token 
   expect(detail).toBe("Cannot match the prompt: found more tokens, at most 64 are allowed");
 });
 
-test("decodeJsonBody keeps a field named __proto__ as a field", () => {
+test("jsonForm keeps a field named __proto__ as a field", () => {
   expect(Object.keys(decode('{"token_ids":[],"__proto__":1}').fields)).toEqual(["__proto__"]);
 });

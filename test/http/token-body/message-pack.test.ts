@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { encode } from "@msgpack/msgpack";
 import fc from "fast-check";
-import { decodeMessagePackBody } from "../../../src/http/token-body/message-pack.ts";
+import { decodeObject } from "../../../src/http/token-body/decoded-body.ts";
+import { messagePackForm } from "../../../src/http/token-body/message-pack.ts";
 import { caughtProblem } from "../caught-problem.ts";
 
 const tokens = new Uint32Array(64);
@@ -9,7 +10,7 @@ const nameBytes = [0xa9, ...new TextEncoder().encode("token_ids")];
 
 function decode(body: Uint8Array) {
   tokens.fill(0xdead_beef);
-  const { tokenCount, fields } = decodeMessagePackBody(body, tokens);
+  const { tokenCount, fields } = decodeObject(messagePackForm, body, tokens);
   return { tokens: [...tokens.subarray(0, tokenCount)], fields };
 }
 
@@ -29,7 +30,7 @@ const anyBody = fc
   .record({ tokens: fc.array(fc.integer({ min: 0, max: 0xffff_ffff }), { maxLength: 32 }), note: anyNote })
   .map(({ tokens: token_ids, note }) => ({ token_ids, note }));
 
-test("decodeMessagePackBody reads what the library encodes", () => {
+test("messagePackForm reads what the library encodes", () => {
   fc.assert(
     fc.property(anyBody, fc.boolean(), (body, noteFirst) => {
       const { token_ids, note } = body;
@@ -39,7 +40,7 @@ test("decodeMessagePackBody reads what the library encodes", () => {
   );
 });
 
-test("decodeMessagePackBody refuses a body cut off at any byte as malformed", () => {
+test("messagePackForm refuses a body cut off at any byte as malformed", () => {
   fc.assert(
     fc.property(anyBody, (body) => {
       const bytes = encode(body);
@@ -61,7 +62,7 @@ test.each([
   ["int 16", [0xd1, 0x01, 0x02], 258],
   ["int 32", [0xd2, 0x7f, 0xff, 0xff, 0xff], 0x7fff_ffff],
   ["int 64", [0xd3, 0, 0, 0, 0, 0, 0, 0, 5], 5],
-])("decodeMessagePackBody reads a token written as %s, in the middle and at the end", (_, bytes, token) => {
+])("messagePackForm reads a token written as %s, in the middle and at the end", (_, bytes, token) => {
   expect(decode(bodyOf(0x93, ...bytes, ...bytes, ...bytes)).tokens).toEqual([token, token, token]);
 });
 
@@ -75,7 +76,7 @@ test.each([
   ["null", [0xc0]],
   ["true", [0xc3]],
   ["[1]", [0x91, 1]],
-])("decodeMessagePackBody names the place of the element %s, which is not a token", (found, bytes) => {
+])("messagePackForm names the place of the element %s, which is not a token", (found, bytes) => {
   const { status, errors } = caughtProblem(() => decode(bodyOf(0x93, 1, ...bytes, 2)));
   expect(status).toBe(422);
   expect(errors).toEqual([
@@ -84,7 +85,7 @@ test.each([
 });
 
 test.each([0xcc, 0xcd, 0xce, 0xcf, 0xd0, 0xd1, 0xd2, 0xd3])(
-  "decodeMessagePackBody refuses a last token cut off within format 0x%x as malformed",
+  "messagePackForm refuses a last token cut off within format 0x%x as malformed",
   (head) => {
     const { status, errors } = caughtProblem(() => decode(bodyOf(0x92, 1, head)));
     expect(status).toBe(400);
@@ -92,7 +93,7 @@ test.each([0xcc, 0xcd, 0xce, 0xcf, 0xd0, 0xd1, 0xd2, 0xd3])(
   },
 );
 
-test("decodeMessagePackBody reads a bin of u32 little-endian at any alignment", () => {
+test("messagePackForm reads a bin of u32 little-endian at any alignment", () => {
   const bytes = new Uint8Array(new Uint32Array([1, 70_000, 0xffff_ffff]).buffer);
   expect(decode(encode({ token_ids: bytes, note: "x" }))).toEqual({ tokens: [1, 70_000, 0xffff_ffff], fields: { note: "x" } });
 });
@@ -102,13 +103,13 @@ test.each([
   ['"ab", an array of integers or a bin of u32 little-endian is needed', [0xa2, 0x61, 0x62]],
   ["null, an array of integers or a bin of u32 little-endian is needed", [0xc0]],
   ["{}, an array of integers or a bin of u32 little-endian is needed", [0x80]],
-])("decodeMessagePackBody refuses token_ids that is %s", (detail, bytes) => {
+])("messagePackForm refuses token_ids that is %s", (detail, bytes) => {
   const { status, errors } = caughtProblem(() => decode(bodyOf(...bytes)));
   expect(status).toBe(422);
   expect(errors).toEqual([{ pointer: "/token_ids", detail: `found ${detail}`, offset: 11 }]);
 });
 
-test("decodeMessagePackBody refuses a map without token_ids", () => {
+test("messagePackForm refuses a map without token_ids", () => {
   expect(caughtProblem(() => decode(encode({ note: 1 }))).status).toBe(422);
 });
 
@@ -121,13 +122,13 @@ test.each([
   ["token_ids twice", [0x82, ...nameBytes, 0x90, ...nameBytes, 0x90], 12],
   ["bytes after the map", [0x81, ...nameBytes, 0x90, 0x00], 12],
   ["a nested map with an array as key", [0x81, 0xa1, 0x61, 0x81, 0x90, 0x01], 3],
-])("decodeMessagePackBody refuses %s as malformed at its byte", (_, bytes, offset) => {
+])("messagePackForm refuses %s as malformed at its byte", (_, bytes, offset) => {
   const { status, errors } = caughtProblem(() => decode(new Uint8Array(bytes)));
   expect(status).toBe(400);
   expect(errors?.[0]?.offset).toBe(offset);
 });
 
-test("decodeMessagePackBody refuses an array that announces more values than there are bytes, before anything is reserved", () => {
+test("messagePackForm refuses an array that announces more values than there are bytes, before anything is reserved", () => {
   const { status, detail } = caughtProblem(() => decode(new Uint8Array([0x81, 0xa1, 0x61, 0xdd, 0xff, 0xff, 0xff, 0xff, 0x01])));
   expect(status).toBe(400);
   expect(detail).toBe(
@@ -135,12 +136,12 @@ test("decodeMessagePackBody refuses an array that announces more values than the
   );
 });
 
-test("decodeMessagePackBody refuses nested arrays that together announce more than there is", () => {
+test("messagePackForm refuses nested arrays that together announce more than there is", () => {
   const nested = Array.from({ length: 1000 }, () => [0xdc, 0x01, 0x00]).flat();
   expect(caughtProblem(() => decode(new Uint8Array([0x81, 0xa1, 0x61, ...nested]))).status).toBe(400);
 });
 
-test("decodeMessagePackBody fills token memory to its last place and refuses one token more", () => {
+test("messagePackForm fills token memory to its last place and refuses one token more", () => {
   const full = Array.from({ length: tokens.length }, (_, index) => index);
   expect(decode(encode({ token_ids: full })).tokens).toEqual(full);
   for (const token_ids of [[...full, 1], new Uint8Array(4 * 65)]) {

@@ -16,6 +16,7 @@ import { BLOCK_SIZE, type Block } from "../blocks.ts";
 import { ObservedStream } from "../observed-stream.ts";
 import { query } from "../query.ts";
 import { TRAFFIC_PROMPTS } from "../random-changes.ts";
+import { Turns } from "../turns.ts";
 import { EVENT_PORT_OFFSET, FleetMember, MEMBER_PORTS, REPLAY_PORT_OFFSET, TOPIC } from "./fleet-member.ts";
 
 const PROMPTS = TRAFFIC_PROMPTS;
@@ -56,8 +57,7 @@ export class FleetSite {
   readonly #watched = new Map<string, ObservedStream>();
   #service: Service | null = null;
   #observer: Promise<void> | null = null;
-  /** Settles with the last question. */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   #answers = 0;
   /** Infinity while Warmpath does not. */
   #etcdFollowedSinceMs = Number.POSITIVE_INFINITY;
@@ -150,22 +150,15 @@ export class FleetSite {
 
   async #observe(): Promise<void> {
     for (let turn = 0; !this.#isStopping; turn++) {
-      await this.#inTurn(() => this.#ask(PROMPTS[turn % PROMPTS.length]));
+      await this.#turns.take(() => this.#ask(PROMPTS[turn % PROMPTS.length]));
       await Bun.sleep(OBSERVE_MS);
     }
   }
 
   #askAll(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       for (const prompt of PROMPTS) await this.#ask(prompt);
     });
-  }
-
-  /** One question at a time: answers on several connections could overtake each other, and a later state come before an earlier one. */
-  #inTurn(question: () => Promise<void>): Promise<void> {
-    const asked = this.#turn.then(question);
-    this.#turn = asked.catch(() => {});
-    return asked;
   }
 
   async #ask(prompt: readonly Block[]): Promise<void> {

@@ -4,7 +4,8 @@ import { CacheAware, type CacheAwareOptions } from "#routing";
 import { instance, load, match, NO_REPORT, placed, prompt, request, route } from "../scene.ts";
 
 function cacheAware(options: Partial<CacheAwareOptions> = {}): CacheAware {
-  return new CacheAware({ prefillLambda: 0.5, hostHitWeight: 0.5, diskHitWeight: 0.25, predictionWindowMs: 0, ...options });
+  const weights = { prefillLambda: 0.5, hostHitWeight: 0.5, diskHitWeight: 0.25 };
+  return new CacheAware({ ...weights, trackInFlight: true, predictionWindowMs: 0, ...options });
 }
 
 /** `{ a: 0.5 }`: the score of each candidate. */

@@ -3,12 +3,29 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { StreamMatch } from "#domain";
-import { CacheAware, type Decision, type Policy, REQUEST_STEPS, RoundRobin, type RouteRequest, SloAware } from "#routing";
+import {
+  CacheAware,
+  type CacheAwareOptions,
+  type Decision,
+  type Policy,
+  REQUEST_STEPS,
+  RoundRobin,
+  type RouteRequest,
+  SloAware,
+} from "#routing";
 import { instance, load, match, NO_REPORT, prompt, request } from "../scene.ts";
+
+const CACHE_AWARE: CacheAwareOptions = {
+  prefillLambda: 0.5,
+  hostHitWeight: 0.5,
+  diskHitWeight: 0.25,
+  trackInFlight: true,
+  predictionWindowMs: 40,
+};
 
 const POLICIES: readonly [string, () => Policy][] = [
   ["RoundRobin", () => new RoundRobin()],
-  ["CacheAware", () => new CacheAware({ prefillLambda: 0.5, hostHitWeight: 0.5, diskHitWeight: 0.25, predictionWindowMs: 40 })],
+  ["CacheAware", () => new CacheAware(CACHE_AWARE)],
   ["SloAware", () => new SloAware({ targetTtftMs: 1000, targetTpotMs: 50 })],
 ];
 

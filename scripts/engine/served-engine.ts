@@ -1,7 +1,7 @@
 /**
  * A simulated engine as a process has it: its sockets, its HTTP door, and prompts that are worked off one after another. The door
  * answers `/health`, and `POST /v1/completions` with a `prompt` of token ids as OpenAI's API has it, but for the text: only what
- * was cached is told.
+ * was cached is told. `POST /warm-up` with such a prompt fills the cache at once, and tells the batch that says so.
  */
 
 import { SimulatedEngine } from "#sim";
@@ -21,6 +21,13 @@ const ANSWER_TIMEOUT_SECONDS = 60;
 
 /** Room for a prompt of 65,536 tokens as JSON, more than the simulated device holds. */
 const BODY_BYTES_MAX = 1 << 20;
+
+/** The ports that are listened to. */
+export interface EnginePorts {
+  http: number;
+  event: number;
+  replay: number;
+}
 
 interface WaitingPrompt {
   tokens: Uint32Array;
@@ -58,10 +65,16 @@ export class ServedEngine {
       routes: {
         "/health": new Response("alive"),
         "/v1/completions": { POST: (request) => this.#complete(request) },
+        "/warm-up": { POST: (request) => this.#warmUp(request) },
       },
       fetch: () => new Response("Not found", { status: 404 }),
     });
     this.#rounds = setInterval(() => this.#round(), ROUND_MS);
+  }
+
+  get ports(): EnginePorts {
+    const { endpoint, replayEndpoint } = this.#engine.stream;
+    return { http: Number(this.#door.port), event: portOf(endpoint), replay: portOf(replayEndpoint) };
   }
 
   /** How busy it is, in the words of xLLM's heartbeats. */
@@ -80,12 +93,19 @@ export class ServedEngine {
   }
 
   async #complete(request: Request): Promise<Response> {
-    const tokens = tokensOf(await request.json().catch(() => null));
-    if (tokens === null) return new Response('"prompt" must be a list of token ids', { status: 400 });
+    const tokens = await readPrompt(request);
+    if (tokens === null) return noPrompt();
     if (this.#waiting.length >= WAITING_PROMPTS_MAX) return new Response("Too many prompts wait", { status: 503 });
     const cachedTokens = await new Promise<number>((finish) => this.#waiting.push({ tokens, finish }));
     const usage = { prompt_tokens: tokens.length, prompt_tokens_details: { cached_tokens: cachedTokens } };
     return Response.json({ object: "text_completion", choices: [], usage });
+  }
+
+  async #warmUp(request: Request): Promise<Response> {
+    const tokens = await readPrompt(request);
+    if (tokens === null) return noPrompt();
+    this.#engine.step([tokens]);
+    return Response.json({ batch_seq: this.#engine.batchSeq });
   }
 
   #round(): void {
@@ -102,8 +122,18 @@ export class ServedEngine {
   }
 }
 
-function tokensOf(body: unknown): Uint32Array | null {
+/** Null where the body brings none. */
+async function readPrompt(request: Request): Promise<Uint32Array | null> {
+  const body: unknown = await request.json().catch(() => null);
   const prompt = typeof body === "object" && body !== null && "prompt" in body ? body.prompt : null;
   const isToken = (token: unknown) => Number.isInteger(token) && Number(token) >= 0 && Number(token) < 2 ** 32;
   return Array.isArray(prompt) && prompt.every(isToken) ? Uint32Array.from(prompt) : null;
+}
+
+function noPrompt(): Response {
+  return new Response('"prompt" must be a list of token ids', { status: 400 });
+}
+
+function portOf(endpoint: string): number {
+  return Number(endpoint.slice(endpoint.lastIndexOf(":") + 1));
 }

@@ -3,6 +3,7 @@
 import { Etcd3, type Lease } from "etcd3";
 import type { Client } from "warmpath/client";
 import type { EngineOptions } from "./engine-options.ts";
+import type { EnginePorts } from "./served-engine.ts";
 
 /** As xLLM's engines have it: so long after its process the registration ends. */
 const LEASE_SECONDS = 3;
@@ -20,26 +21,30 @@ interface EngineRegistry {
 export class HttpEngineRegistry implements EngineRegistry {
   readonly #client: Client;
   readonly #options: EngineOptions;
+  readonly #ports: EnginePorts;
   readonly #incarnation: string;
   #isRegistered = false;
 
-  constructor(client: Client, options: EngineOptions, incarnation: string) {
+  constructor(client: Client, options: EngineOptions, ports: EnginePorts, incarnation: string) {
     this.#client = client;
     this.#options = options;
+    this.#ports = ports;
     this.#incarnation = incarnation;
   }
 
   async ensureRegistered(): Promise<void> {
     if (this.#isRegistered) return;
-    const { name, host, eventPort, replayPort, blockSize, topic } = this.#options;
+    const { name, host, blockSize, topic } = this.#options;
+    const { http, event, replay } = this.#ports;
     const { error } = await this.#client.api.v1.instances.post({
       name,
+      address: `${host}:${http}`,
       engine: "xllm",
       incarnation_id: this.#incarnation,
       block_size: blockSize,
       topic,
-      event_endpoints: [`tcp://${host}:${eventPort}`],
-      replay_endpoints: [`tcp://${host}:${replayPort}`],
+      event_endpoints: [`tcp://${host}:${event}`],
+      replay_endpoints: [`tcp://${host}:${replay}`],
     });
     if (error) throw new Error(error.value.detail);
     this.#isRegistered = true;

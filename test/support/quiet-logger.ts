@@ -1,0 +1,4 @@
+import type { Logger } from "#base";
+
+/** Says nothing. */
+export const QUIET: Logger = { info: () => {}, warn: () => {}, error: () => {} };
