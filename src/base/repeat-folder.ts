@@ -98,7 +98,8 @@ export class RepeatFolder {
   #arm(): void {
     const [first] = this.#windows.values();
     if (this.#timer !== null || first === undefined) return;
-    const endsInMs = first.startedAtMs + this.#limits.windowMs - this.#clock.nowMs();
+    // Its end may have passed while lines were written for a slow reader; the runtime warns of times in the past.
+    const endsInMs = Math.max(0, first.startedAtMs + this.#limits.windowMs - this.#clock.nowMs());
     this.#timer = setTimeout(() => {
       this.#timer = null;
       this.endDue();

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, jest, test } from "bun:test";
+import { afterEach, beforeEach, expect, jest, spyOn, test } from "bun:test";
 import type { LogEvent } from "../../src/base/log-event.ts";
 import { REPEAT_LIMITS, RepeatFolder } from "../../src/base/repeat-folder.ts";
 import { FakeClock } from "../support/fake-clock.ts";
@@ -135,4 +135,27 @@ test("RepeatFolder tells by itself when no further event comes, each window at i
   pass(20_000);
   expect(messages().slice(11)).toEqual(["late, 3 more in 60 s"]);
   expect(jest.getTimerCount()).toBe(0);
+});
+
+test("RepeatFolder never asks for a timer in the past, of which the runtime warns, when a slow reader outlasts the next window", () => {
+  jest.useFakeTimers();
+  folder = new RepeatFolder(
+    (event) => {
+      taken.push(event);
+      if (MORE.test(event.message)) clock.advance(100);
+    },
+    clock,
+    LIMITS,
+  );
+  add(3, logEvent({ message: "early" }));
+  clock.advance(10);
+  add(3, logEvent({ message: "late" }));
+  clock.advance(59_990);
+  const timers = spyOn(globalThis, "setTimeout");
+  jest.advanceTimersByTime(60_000);
+  const durationsMs = timers.mock.calls.map(([, durationMs]) => durationMs);
+  timers.mockRestore();
+  expect(durationsMs).toEqual([0]);
+  jest.advanceTimersByTime(1);
+  expect(messages().slice(4)).toEqual(["early, 1 more in 60 s", "late, 1 more in 61 s"]);
 });
