@@ -71,8 +71,7 @@ async function makeBaseImages(store: string): Promise<void> {
     await buildah(store, "copy", "--quiet", container, DEBIAN, "/");
     if (name.startsWith("oven/bun:")) await buildah(store, "copy", "--quiet", container, process.execPath, "/usr/local/bin/bun");
     await buildah(store, "config", "--env", `NODE_EXTRA_CA_CERTS=${CERTIFICATES}`, container);
-    const path = name.includes("/") ? name : `library/${name}`;
-    await buildah(store, "commit", "--quiet", "--rm", container, `docker.io/${path}`);
+    await buildah(store, "commit", "--quiet", "--rm", container, `localhost/${name}`);
   }
 }
 
