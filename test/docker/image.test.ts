@@ -44,12 +44,15 @@ describe.skipIf(!isImageTested())("The image", () => {
     async () => {
       expect(image?.config.User).toBe("65532:65532");
       const served = await serve();
-      const answer = await fetch(`${url}/v1/internal/kv-cache/query`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: '{"token_ids":[1]}',
+      // 503 until the ingest thread has started.
+      await eventually("a query is answered", async () => {
+        const answer = await fetch(`${url}/v1/internal/kv-cache/query`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: '{"token_ids":[1]}',
+        });
+        return answer.status === 200;
       });
-      expect(answer.status).toBe(200);
       await served.signal("TERM");
       expect(await served.process.exited).toBe(0);
     },
