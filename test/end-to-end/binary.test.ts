@@ -152,6 +152,7 @@ describe("The single executable", () => {
     const { url } = serve(["--load-balance-policy=RR"]);
     await eventually("it answers", async () => (await askJson(`${url}/healthz`)) !== null);
     await askJson(`${url}/v1/instances`, { name: "engine:8000", engine: "vllm" });
+    await eventually("it can serve", async () => (await fetch(`${url}/readyz`)).ok);
     const explain = site.run(["explain", "1,2,3", "--url", url]);
     expect(await explain.exited).toBe(0);
     expect(await explain.stdout.text()).toContain("engine:8000  ← prefill");
